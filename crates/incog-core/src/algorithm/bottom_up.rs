@@ -1,0 +1,25 @@
+//! Finds every node that holds by one breadth-first search from the bottom of the lattice
+//! (LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.2, run exhaustively).
+//!
+//! The naive peer of Incognito: no subsets, so nothing is pruned before a node of all attributes is judged.
+//! Without roll-up it is this traversal with the checker `scan` or `sort`, with roll-up with `roll-up`.
+//! Sound where [`Policy::pruning`](crate::privacy::Policy::pruning) says so; elsewhere it judges every node.
+//! Cost: a check for every node that fails, and for the lowest that hold.
+
+use crate::algorithm::breadth_first::breadth_first;
+use crate::algorithm::{Found, Run, exhaustive};
+use crate::check::Keep;
+use crate::error::Result;
+use crate::lattice::NodeSet;
+use crate::privacy::Pruning;
+
+pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+    if run.problem.policy.pruning() == Pruning::Unsound {
+        return exhaustive::search(run);
+    }
+    run.watch.begin_stage(run.lattice.n_nodes() as u64);
+    let mut holding = NodeSet::all(run.lattice);
+    let mut judge = run.checker.open(run.lattice, &[0], Keep::Failing)?;
+    breadth_first(run.lattice, &mut holding, &[0], run.search.marking, &mut *judge, run.watch)?;
+    Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
+}

@@ -1,0 +1,183 @@
+//! Finds every node that holds, subset by subset
+//! (Incognito: LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 3 and Figure 8).
+//!
+//! 1. Search the generalizations of single attributes, then of pairs, and so on up to all attributes. What fails
+//!    for a subset fails for every superset, so only combinations of survivors are candidates
+//!    ([`lattice::generate`](crate::lattice::generate)).
+//! 2. Within a family (one subset), search breadth-first from the roots; a node that holds marks those above it.
+//! 3. The survivors of the last iteration are the answer.
+//!
+//! The paper's variants are this traversal with a checker each: Basic is `roll-up`, Super-roots `super-roots`,
+//! Cube `cube`.
+//!
+//! Differs from the paper: (1) any policy whose closure allows pruning, not only k-anonymity; elsewhere every
+//! node of the whole lattice is judged; (2) families are searched one by one (no edge connects them), or several
+//! at a time; (3) a candidate with an attribute at a level of a single label has the groups of the smaller
+//! subset's node, which is a survivor: it holds without being regrouped. It still counts as checked.
+//!
+//! Sound because generalizing and dropping attributes only merge groups; see [`Closure`](crate::privacy::Closure).
+//! Cost: one check for every candidate that fails and for the lowest that hold.
+
+use rayon::prelude::*;
+
+use crate::algorithm::breadth_first::breadth_first;
+use crate::algorithm::{FamilyRecord, Found, Iteration, Record, Run, exhaustive};
+use crate::check::{Checker, Judge, Keep, Work};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::KeyLayout;
+use crate::lattice::{Candidates, Lattice, NodeSet, generate};
+use crate::privacy::Pruning;
+
+pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+    if run.problem.policy.pruning() == Pruning::Unsound {
+        return exhaustive::search(run);
+    }
+    let n_attributes = run.lattice.attributes().len();
+    let heights = run.problem.source.layout().heights();
+    let pool = match run.search.threads {
+        0 | 1 => None,
+        n => Some(rayon::ThreadPoolBuilder::new().num_threads(n).build().map_err(|error| {
+            Error::new(ErrorKind::Limit, format!("cannot start {n} threads: {error}"))
+                .with_hint("use fewer threads")
+        })?),
+    };
+    let mut found = Found {
+        holding: NodeSet::empty(run.lattice),
+        work: Work::default(),
+        iterations: Vec::new(),
+        families: Vec::new(),
+    };
+    let mut survivors: Vec<(Lattice, NodeSet)> = Vec::new();
+    for subset_size in 1..=n_attributes {
+        let candidates = generate(&survivors, &heights)?;
+        let n_candidates = candidates.iter().map(|family| family.nodes.len() as u64).sum();
+        run.watch.begin_stage(n_candidates);
+        let searched: Vec<Searched> = match &pool {
+            None => candidates.into_iter().map(|family| search_family(run, family)).collect::<Result<_>>()?,
+            // Collecting keeps the families' order: nothing depends on which thread was first.
+            Some(pool) => pool.install(|| {
+                candidates.into_par_iter().map(|family| search_family(run, family)).collect::<Result<_>>()
+            })?,
+        };
+        let mut work = Work::default();
+        survivors.clear();
+        for family in searched {
+            work += family.work;
+            found.families.extend(family.record);
+            survivors.push((family.family, family.holding));
+        }
+        found.work += work;
+        found.iterations.push(Iteration {
+            subset_size,
+            candidates: n_candidates,
+            holding: survivors.iter().map(|(_, holding)| holding.len() as u64).sum(),
+            checked: work.nodes_checked,
+        });
+        survivors.retain(|(_, holding)| !holding.is_empty());
+        if survivors.is_empty() {
+            return Ok(found);
+        }
+    }
+    if let Some((_, holding)) = survivors.pop() {
+        found.holding = holding;
+    }
+    Ok(found)
+}
+
+/// A family after its search.
+struct Searched {
+    family: Lattice,
+    holding: NodeSet,
+    work: Work,
+    record: Option<FamilyRecord>,
+}
+
+fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
+    let roots = candidates.roots();
+    let mut record = (run.search.record == Record::Families).then(|| FamilyRecord {
+        family: candidates.family.clone(),
+        candidates: candidates.nodes.iter().collect(),
+        roots: roots.clone(),
+        edges: candidates.edges().collect(),
+        checked: Vec::new(),
+        holding: Vec::new(),
+    });
+    let Candidates { family, nodes: mut holding } = candidates;
+    let mut judge = TakingOver {
+        checker: run.checker,
+        layout: run.problem.source.layout(),
+        family: &family,
+        roots: &roots,
+        regrouping: None,
+        taken_over: 0,
+        checked: record.as_mut().map(|record| &mut record.checked),
+    };
+    let watch = run.watch;
+    breadth_first(&family, &mut holding, &roots, run.search.marking, &mut judge, watch)?;
+    let work = judge.work();
+    drop(judge);
+    watch.settled((holding.len() as u64).saturating_sub(work.nodes_checked))?;
+    if let Some(record) = &mut record {
+        record.holding = holding.iter().collect();
+    }
+    Ok(Searched { holding, work, record, family })
+}
+
+/// Takes over the verdict of the smaller subset where an attribute has a single label, and has the checker
+/// regroup elsewhere.
+struct TakingOver<'a, 'r> {
+    checker: &'a dyn Checker,
+    layout: &'a KeyLayout,
+    family: &'a Lattice,
+    roots: &'a [usize],
+    /// Opened for the first node that needs it: many families have none.
+    regrouping: Option<Box<dyn Judge + 'a>>,
+    taken_over: u64,
+    checked: Option<&'r mut Vec<(usize, bool)>>,
+}
+
+impl TakingOver<'_, '_> {
+    /// Is the node grouped exactly like its projection to fewer attributes, which survived?
+    fn is_decided(&self, node: usize) -> bool {
+        let attributes = self.family.attributes();
+        attributes.len() > 1
+            && attributes
+                .iter()
+                .zip(self.family.levels(node))
+                .any(|(&attribute, level)| self.layout.is_one_valued(attribute, level))
+    }
+}
+
+impl Judge for TakingOver<'_, '_> {
+    fn judge(&mut self, node: usize) -> Result<bool> {
+        let holds = if self.is_decided(node) {
+            self.taken_over += 1;
+            true
+        } else {
+            if self.regrouping.is_none() {
+                // Whatever lies above a decided root is decided too (a single label stays single), so judges need
+                // not reach down to those roots: super-roots become higher and smaller.
+                let roots: Vec<usize> =
+                    self.roots.iter().copied().filter(|&root| !self.is_decided(root)).collect();
+                self.regrouping = Some(self.checker.open(self.family, &roots, Keep::Failing)?);
+            }
+            self.regrouping.as_mut().expect("just opened").judge(node)?
+        };
+        if let Some(checked) = &mut self.checked {
+            checked.push((node, holds));
+        }
+        Ok(holds)
+    }
+
+    fn forget_below(&mut self, height: usize) {
+        if let Some(judge) = &mut self.regrouping {
+            judge.forget_below(height);
+        }
+    }
+
+    fn work(&self) -> Work {
+        let mut work = self.regrouping.as_ref().map_or(Work::default(), |judge| judge.work());
+        work.nodes_checked += self.taken_over;
+        work
+    }
+}

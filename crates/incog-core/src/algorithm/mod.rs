@@ -1,0 +1,262 @@
+//! Who finds it?
+//!
+//! The full-domain searches: traversals of the lattice. A traversal decides which node to judge next and what
+//! follows from the verdict; it never sees a record or a group (that is the [checker](crate::check)'s job). The
+//! answer is the complete classification: which nodes hold, and which of them are minimal.
+//!
+//! | name | walks | answers |
+//! |---|---|---|
+//! | `exhaustive` | every node | all |
+//! | `bottom-up` | breadth-first from the bottom, skipping what lies above a node that holds | all |
+//! | `incognito` | the same, on ever larger subsets of the attributes | all |
+//! | `samarati` | binary search on the height | one node of minimal height |
+//!
+//! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up` and `incognito` judge every
+//! node, and `samarati` refuses.
+
+mod breadth_first;
+mod exhaustive;
+mod bottom_up;
+mod samarati;
+mod incognito;
+
+use crate::check::{Checker, CheckerKind, Problem, Work};
+use crate::error::Result;
+use crate::lattice::{Lattice, NodeSet};
+use crate::registry::{Entry, Status};
+use crate::watch::Watch;
+
+/// Which traversal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Judge every node.
+    Exhaustive,
+    /// Breadth-first from the bottom of the lattice.
+    BottomUp,
+    /// Binary search on the height.
+    Samarati,
+    /// Subset by subset.
+    Incognito,
+}
+
+/// All traversals.
+pub const ALL: &[Entry<Algorithm>] = &[
+    Entry {
+        name: "exhaustive",
+        summary: "judges every node; the oracle for all others",
+        reference: "own",
+        status: Status::Preview,
+        item: Algorithm::Exhaustive,
+    },
+    Entry {
+        name: "bottom-up",
+        summary: "breadth-first from the bottom of the lattice, skipping what lies above a node that holds",
+        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.2",
+        status: Status::Preview,
+        item: Algorithm::BottomUp,
+    },
+    Entry {
+        name: "samarati",
+        summary: "binary search on the height; finds one node of minimal height",
+        reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
+        status: Status::Preview,
+        item: Algorithm::Samarati,
+    },
+    Entry {
+        name: "incognito",
+        summary: "breadth-first on ever larger subsets of the attributes; finds every node",
+        reference: "LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005",
+        status: Status::Preview,
+        item: Algorithm::Incognito,
+    },
+];
+
+/// What a node that holds says of those above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marking {
+    /// Marks its direct generalizations; a marked node is skipped and passes nothing on. Figure 8 of the paper to
+    /// the letter: a node above a marked one may be judged although its status is implied.
+    Direct,
+    /// Marks all its generalizations. The same answer with fewer checks.
+    Transitive,
+}
+
+/// Both ways to mark.
+pub const MARKINGS: &[Entry<Marking>] = &[
+    Entry {
+        name: "transitive",
+        summary: "a node that holds marks all its generalizations",
+        reference: "own",
+        status: Status::Preview,
+        item: Marking::Transitive,
+    },
+    Entry {
+        name: "direct",
+        summary: "a node that holds marks its direct generalizations only",
+        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, figure 8",
+        status: Status::Preview,
+        item: Marking::Direct,
+    },
+];
+
+/// How to search.
+#[derive(Debug, Clone, Copy)]
+pub struct Search {
+    /// The traversal.
+    pub algorithm: Algorithm,
+    /// How nodes are judged.
+    pub checker: CheckerKind,
+    /// What a node that holds says of others.
+    pub marking: Marking,
+    /// How many families Incognito works on at a time. Results do not depend on it; memory does.
+    pub threads: usize,
+    /// Whether to keep the course of the search.
+    pub record: Record,
+}
+
+/// How much of the course of a search to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record {
+    /// Counters only.
+    Counters,
+    /// Each family's candidates, checks and results too.
+    Families,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search {
+            algorithm: Algorithm::Incognito,
+            checker: crate::check::choose(),
+            marking: Marking::Transitive,
+            threads: 1,
+            record: Record::Counters,
+        }
+    }
+}
+
+/// Which question a search has answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every node is classified.
+    Complete,
+    /// One node of minimal height that holds, if there is any.
+    OneOfMinimalHeight,
+}
+
+/// What a search found, and what it took.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The lattice of all attributes.
+    pub lattice: Lattice,
+    /// The nodes found to hold: all of them, if the coverage is complete.
+    pub holding: NodeSet,
+    /// The members of `holding` with no other member below them, in column order of their levels.
+    pub minimal: Vec<usize>,
+    /// Whether every node is classified.
+    pub coverage: Coverage,
+    /// What it took, preparation included.
+    pub work: Work,
+    /// Of that, what the checker did before the first node was judged.
+    pub preparation: Work,
+    /// What happened subset size by subset size; one entry for traversals of the whole lattice.
+    pub iterations: Vec<Iteration>,
+    /// What happened family by family, if it was recorded.
+    pub families: Vec<FamilyRecord>,
+}
+
+/// One iteration of a search: all families of one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Iteration {
+    /// How many attributes the families have.
+    pub subset_size: usize,
+    /// Nodes that could hold, judging by smaller subsets.
+    pub candidates: u64,
+    /// Nodes that hold.
+    pub holding: u64,
+    /// Nodes checked.
+    pub checked: u64,
+}
+
+/// The course of the search in one family. Nodes are indexes of the family's own lattice.
+#[derive(Debug, Clone)]
+pub struct FamilyRecord {
+    /// The family.
+    pub family: Lattice,
+    /// Nodes that could hold, judging by smaller subsets.
+    pub candidates: Vec<usize>,
+    /// Candidates with no candidate below them.
+    pub roots: Vec<usize>,
+    /// Edges between candidates.
+    pub edges: Vec<(usize, usize)>,
+    /// Nodes checked, in order, with their verdict.
+    pub checked: Vec<(usize, bool)>,
+    /// Nodes that hold.
+    pub holding: Vec<usize>,
+}
+
+impl Search {
+    /// Classifies the lattice of `problem`.
+    ///
+    /// Fails when the watch is cancelled, when the policy and the traversal do not go together, or when the
+    /// source cannot count.
+    pub fn run(&self, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
+        let lattice = Lattice::new(&problem.source.layout().heights())?;
+        let checker = self.checker.prepare(problem)?;
+        let run = Run { search: self, problem, checker: &*checker, watch, lattice: &lattice };
+        let found = match self.algorithm {
+            Algorithm::Exhaustive => exhaustive::search(&run)?,
+            Algorithm::BottomUp => bottom_up::search(&run)?,
+            Algorithm::Samarati => samarati::search(&run)?,
+            Algorithm::Incognito => incognito::search(&run)?,
+        };
+        let preparation = checker.preparation();
+        let mut work = preparation;
+        work += found.work;
+        drop(checker);
+        let minimal = found.holding.minimal(&lattice);
+        Ok(Outcome {
+            holding: found.holding,
+            minimal,
+            coverage: match self.algorithm {
+                Algorithm::Samarati => Coverage::OneOfMinimalHeight,
+                _ => Coverage::Complete,
+            },
+            work,
+            preparation,
+            iterations: found.iterations,
+            families: found.families,
+            lattice,
+        })
+    }
+}
+
+/// What every traversal is given.
+struct Run<'a> {
+    search: &'a Search,
+    problem: Problem<'a>,
+    checker: &'a dyn Checker,
+    watch: &'a Watch,
+    lattice: &'a Lattice,
+}
+
+/// What every traversal returns.
+struct Found {
+    holding: NodeSet,
+    work: Work,
+    iterations: Vec<Iteration>,
+    families: Vec<FamilyRecord>,
+}
+
+impl Found {
+    /// The result of a traversal of the whole lattice, which has a single iteration.
+    fn in_one_iteration(lattice: &Lattice, holding: NodeSet, work: Work) -> Self {
+        let iteration = Iteration {
+            subset_size: lattice.attributes().len(),
+            candidates: lattice.n_nodes() as u64,
+            holding: holding.len() as u64,
+            checked: work.nodes_checked,
+        };
+        Found { holding, work, iterations: vec![iteration], families: Vec::new() }
+    }
+}

@@ -1,0 +1,67 @@
+//! Finds one node of minimal height that holds, by binary search on the height
+//! (Samarati: *Protecting respondents' identities in microdata release*, TKDE 2001; section 2.2 of the Incognito
+//! paper). The suppression budget is her MaxSup.
+//!
+//! 1. If a node of height h holds, so does one of every greater height (any generalization of it): the least
+//!    height can be bisected.
+//! 2. At a height, nodes are judged in column order until one holds.
+//!
+//! Differs from the paper: (1) nodes are judged by group-by, as in LeFevre et al., not with a matrix of distance
+//! vectors between tuples; (2) of several nodes of minimal height the first in column order is returned.
+//! Refuses policies without sound pruning: step 1 would be wrong. Cost: at most all nodes of log(height) heights.
+
+use crate::algorithm::{Found, Run};
+use crate::check::Keep;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lattice::NodeSet;
+use crate::privacy::Pruning;
+
+pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+    if run.problem.policy.pruning() == Pruning::Unsound {
+        return Err(Error::new(
+            ErrorKind::Policy,
+            format!(
+                "`samarati` cannot search for {} with a suppression budget of {} rows: a node may hold and its \
+                 generalizations not",
+                run.problem.policy.describe(),
+                run.problem.policy.budget()
+            ),
+        )
+        .with_hint("use `incognito` or `bottom-up`, which then judge every node, or set suppression to 0"));
+    }
+    let lattice = run.lattice;
+    run.watch.begin_stage(lattice.n_nodes() as u64);
+    let mut judge = run.checker.open(lattice, &[0], Keep::Failing)?;
+    let mut first_at = |height: usize| -> Result<Option<usize>> {
+        // Heights are visited in no order, so nothing kept at one serves the next.
+        judge.forget_below(usize::MAX);
+        for node in lattice.nodes_at_height(height) {
+            run.watch.judged()?;
+            if judge.judge(node)? {
+                return Ok(Some(node));
+            }
+        }
+        Ok(None)
+    };
+    // Below `low` nothing holds; at `high` something may, and does once `found` is set.
+    let (mut low, mut high) = (0, lattice.max_height());
+    let mut found = None;
+    while low < high {
+        let middle = low.midpoint(high);
+        match first_at(middle)? {
+            Some(node) => {
+                found = Some(node);
+                high = middle;
+            }
+            None => low = middle + 1,
+        }
+    }
+    if found.is_none() {
+        found = first_at(high)?;
+    }
+    let mut holding = NodeSet::empty(lattice);
+    if let Some(node) = found {
+        holding.insert(node);
+    }
+    Ok(Found::in_one_iteration(lattice, holding, judge.work()))
+}

@@ -1,0 +1,76 @@
+//! What went wrong, where, and what to do about it.
+//!
+//! One opaque error for the whole library. The message is lower case, without a final period, and speaks of
+//! columns, lines, levels and counts: never of a cell's value, since a privacy tool's own stderr must not be
+//! the leak.
+
+use std::fmt;
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error with its kind, a message and, where one is known, a hint what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+}
+
+/// Who can do something about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The data, a hierarchy or a setting is not usable; the user can mend it.
+    Input,
+    /// The request is sound but beyond what this build can hold.
+    Limit,
+    /// The policy and the algorithm do not go together.
+    Policy,
+    /// A file could not be read or written.
+    Io,
+    /// Somebody asked the [`Watch`](crate::Watch) to stop.
+    Cancelled,
+    /// A promise of ours is broken; please report it.
+    Internal,
+}
+
+impl Error {
+    /// An error of the given kind.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind, message: message.into(), hint: None }))
+    }
+
+    /// Data, hierarchy or setting that the user can mend.
+    pub fn input(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Input, message)
+    }
+
+    /// The same error, with advice what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Who can do something about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What to do about it, where that is known.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,293 @@
+//! How values become bits.
+//!
+//! The code of a value is written from the top of its hierarchy down: first which label of the highest level,
+//! then which child of that, and so on. Each level takes as many bits as its largest number of siblings needs,
+//! counting only labels that occur in the data. The label at level ℓ is thus a prefix of the code, and a level
+//! with a single label takes no bits at all: grouping by it is the same as leaving the attribute out.
+//!
+//! Attributes stand side by side in one key, the first one in the most significant bits.
+
+use std::sync::OnceLock;
+
+use crate::frequency::key::{Key, Wide};
+use crate::hierarchy::{Attribute, Attributes};
+use crate::lattice::Grouping;
+
+/// Which key type to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyWidth {
+    /// 64 bits.
+    U64,
+    /// 128 bits.
+    U128,
+    /// Any number of bits.
+    Wide,
+}
+
+/// Where each attribute's levels lie in a key.
+#[derive(Debug)]
+pub struct KeyLayout {
+    attributes: Vec<Bits>,
+    n_bits: u32,
+    packing: Packing,
+}
+
+/// The bits of one attribute.
+#[derive(Debug)]
+struct Bits {
+    /// The first bit after this attribute's, so the end of every prefix.
+    end: u32,
+    /// How many leading bits tell apart the labels of each level; falls with the level.
+    kept: Vec<u32>,
+    /// For each level, the label of each value code.
+    labels: Vec<Vec<u32>>,
+    /// For each level, the index among its siblings of each label that occurs.
+    siblings: Vec<Vec<u32>>,
+}
+
+#[derive(Debug)]
+enum Packing {
+    U64(Packed<u64>),
+    U128(Packed<u128>),
+    Wide(Packed<Wide>),
+}
+
+impl KeyLayout {
+    /// The layout for these attributes, in the narrowest key type that holds it.
+    pub fn new(attributes: &Attributes) -> Self {
+        KeyLayout::at_least(attributes, KeyWidth::U64)
+    }
+
+    /// The same with keys no narrower than `width`, so that tests can compare key types.
+    pub fn at_least(attributes: &Attributes, width: KeyWidth) -> Self {
+        let mut bits: Vec<Bits> = attributes.iter().map(Bits::new).collect();
+        let mut n_bits = 0;
+        for attribute in bits.iter_mut().rev() {
+            n_bits += attribute.kept[0];
+            attribute.end = n_bits;
+        }
+        let needed = match n_bits {
+            0..=64 => KeyWidth::U64,
+            65..=128 => KeyWidth::U128,
+            _ => KeyWidth::Wide,
+        };
+        let packing = match needed.max(width) {
+            KeyWidth::U64 => Packing::U64(Packed::new(&bits, n_bits)),
+            KeyWidth::U128 => Packing::U128(Packed::new(&bits, n_bits)),
+            KeyWidth::Wide => Packing::Wide(Packed::new(&bits, n_bits)),
+        };
+        KeyLayout { attributes: bits, n_bits, packing }
+    }
+
+    /// How many bits a key has.
+    pub fn n_bits(&self) -> u32 {
+        self.n_bits
+    }
+
+    /// The height of each attribute's hierarchy.
+    pub fn heights(&self) -> Vec<u8> {
+        self.attributes.iter().map(|attribute| (attribute.kept.len() - 1) as u8).collect()
+    }
+
+    /// The key type in use.
+    pub fn width(&self) -> KeyWidth {
+        match self.packing {
+            Packing::U64(_) => KeyWidth::U64,
+            Packing::U128(_) => KeyWidth::U128,
+            Packing::Wide(_) => KeyWidth::Wide,
+        }
+    }
+
+    /// How many bits tell apart the groups of a grouping; its groups are at most 2 to this power.
+    pub fn n_bits_at(&self, grouping: &Grouping) -> u32 {
+        grouping.iter().map(|(attribute, level)| self.attributes[attribute].kept[usize::from(level)]).sum()
+    }
+
+    /// Have all records the same label at this level? Then grouping by it changes nothing.
+    pub fn is_one_valued(&self, attribute: usize, level: u8) -> bool {
+        self.attributes[attribute].kept[usize::from(level)] == 0
+    }
+
+    pub(crate) fn packed_u64(&self) -> &Packed<u64> {
+        match &self.packing {
+            Packing::U64(packed) => packed,
+            _ => unreachable!("a layout's keys have its own width"),
+        }
+    }
+
+    pub(crate) fn packed_u128(&self) -> &Packed<u128> {
+        match &self.packing {
+            Packing::U128(packed) => packed,
+            _ => unreachable!("a layout's keys have its own width"),
+        }
+    }
+
+    pub(crate) fn packed_wide(&self) -> &Packed<Wide> {
+        match &self.packing {
+            Packing::Wide(packed) => packed,
+            _ => unreachable!("a layout's keys have its own width"),
+        }
+    }
+}
+
+impl Bits {
+    fn new(attribute: &Attribute) -> Self {
+        let height = attribute.height();
+        let mut kept = vec![0; usize::from(height) + 1];
+        let mut siblings = vec![Vec::new(); usize::from(height) + 1];
+        let mut n_bits = 0;
+        for level in (0..=height).rev() {
+            let mut present: Vec<u32> = attribute.labels_at(level).to_vec();
+            present.sort_unstable();
+            present.dedup();
+            let hierarchy = attribute.hierarchy();
+            let n_parents = if level == height { 1 } else { hierarchy.labels(level + 1).len() };
+            let mut n_children = vec![0_u32; n_parents];
+            let mut index = vec![0; hierarchy.labels(level).len()];
+            for label in present {
+                let parent = if level == height { 0 } else { hierarchy.parent(level, label) };
+                index[label as usize] = n_children[parent as usize];
+                n_children[parent as usize] += 1;
+            }
+            let most = n_children.into_iter().max().unwrap_or(0);
+            n_bits += u32::BITS - most.saturating_sub(1).leading_zeros();
+            kept[usize::from(level)] = n_bits;
+            siblings[usize::from(level)] = index;
+        }
+        let labels = (0..=height).map(|level| attribute.labels_at(level).to_vec()).collect();
+        Bits { end: 0, kept, labels, siblings }
+    }
+}
+
+/// A layout spelled out for one key type.
+#[derive(Debug)]
+pub(crate) struct Packed<K> {
+    n_bits: u32,
+    /// The key of each attribute's value codes; other attributes' bits are zero.
+    values: Vec<Vec<K>>,
+    /// The bits of each attribute that stay at each level.
+    masks: Vec<Vec<K>>,
+    /// For each attribute and level, the labels sorted by key. Made when first asked for.
+    labels: Vec<Vec<OnceLock<SortedLabels<K>>>>,
+}
+
+type SortedLabels<K> = Vec<(K, u32)>;
+
+/// The bits that a grouping keeps.
+pub(crate) struct Target<K> {
+    /// What to keep of a key.
+    pub(crate) mask: K,
+    /// The kept bits as runs: offset, mask of at most 32 bits, and where the run goes when all are pushed together.
+    pub(crate) runs: Vec<Run>,
+    /// How many bits are kept.
+    pub(crate) n_bits: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Run {
+    pub(crate) offset: u32,
+    pub(crate) mask: u32,
+    pub(crate) shift: u32,
+}
+
+impl<K: Key> Packed<K> {
+    fn new(attributes: &[Bits], n_bits: u32) -> Self {
+        let value_key = |attribute: &Bits, code: usize| {
+            let mut key = K::zeros(n_bits);
+            for (level, labels) in attribute.labels.iter().enumerate() {
+                let offset = attribute.end - attribute.kept[level];
+                key.put(offset, attribute.siblings[level][labels[code] as usize]);
+            }
+            key
+        };
+        let values = attributes
+            .iter()
+            .map(|attribute| (0..attribute.labels[0].len()).map(|code| value_key(attribute, code)).collect())
+            .collect();
+        let masks = attributes
+            .iter()
+            .map(|attribute| {
+                attribute.kept.iter().map(|&kept| ones(n_bits, attribute.end - kept, kept)).collect()
+            })
+            .collect();
+        let labels = attributes
+            .iter()
+            .map(|attribute| attribute.kept.iter().map(|_| OnceLock::new()).collect())
+            .collect();
+        Packed { n_bits, values, masks, labels }
+    }
+
+    /// The key of a record with these value codes, one per attribute.
+    pub(crate) fn pack(&self, codes: impl Iterator<Item = u32>) -> K {
+        let mut key = K::zeros(self.n_bits);
+        for (values, code) in self.values.iter().zip(codes) {
+            key.unite(&values[code as usize]);
+        }
+        key
+    }
+
+    /// The keys of all records, given a column of value codes per attribute.
+    pub(crate) fn pack_columns(&self, n_rows: usize, columns: &[&[u32]]) -> Vec<K> {
+        // Column by column within a block: each value table stays in cache while the block's keys do too.
+        const BLOCK: usize = 4096;
+        let mut keys = vec![K::zeros(self.n_bits); n_rows];
+        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+            for (values, codes) in self.values.iter().zip(columns) {
+                for (key, &code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
+                    key.unite(&values[code as usize]);
+                }
+            }
+        }
+        keys
+    }
+
+    /// What a grouping keeps of a key.
+    pub(crate) fn target(&self, layout: &KeyLayout, grouping: &Grouping) -> Target<K> {
+        let mut mask = K::zeros(self.n_bits);
+        let mut runs = Vec::new();
+        let mut n_bits = 0;
+        for (attribute, level) in grouping.iter() {
+            mask.unite(&self.masks[attribute][usize::from(level)]);
+            let bits = &layout.attributes[attribute];
+            let mut left = bits.kept[usize::from(level)];
+            let mut offset = bits.end - left;
+            while left > 0 {
+                let width = left.min(32);
+                runs.push(Run { offset, mask: (u64::MAX >> (64 - width)) as u32, shift: n_bits });
+                n_bits += width;
+                offset += width;
+                left -= width;
+            }
+        }
+        Target { mask, runs, n_bits }
+    }
+
+    /// The label code of an attribute at a level, read from a key.
+    pub(crate) fn label(&self, layout: &KeyLayout, key: &K, attribute: usize, level: u8) -> u32 {
+        let mask = &self.masks[attribute][usize::from(level)];
+        let sorted = self.labels[attribute][usize::from(level)].get_or_init(|| {
+            let labels = &layout.attributes[attribute].labels[usize::from(level)];
+            let keys = self.values[attribute].iter().map(|value| value.masked(mask));
+            let mut sorted: SortedLabels<K> = keys.zip(labels.iter().copied()).collect();
+            sorted.sort_unstable();
+            sorted.dedup();
+            sorted
+        });
+        let key = key.masked(mask);
+        let at =
+            sorted.binary_search_by(|(prefix, _)| prefix.cmp(&key)).expect("the key was packed from a value");
+        sorted[at].1
+    }
+}
+
+/// A key with `width` ones from `offset` on.
+fn ones<K: Key>(n_bits: u32, offset: u32, width: u32) -> K {
+    let mut key = K::zeros(n_bits);
+    let mut done = 0;
+    while done < width {
+        let step = (width - done).min(32);
+        key.put(offset + done, (u64::MAX >> (64 - step)) as u32);
+        done += step;
+    }
+    key
+}

@@ -1,0 +1,187 @@
+//! How many look the same at a node?
+//!
+//! A [`FrequencySet`] is the answer of `SELECT COUNT(*) ... GROUP BY` for one [`Grouping`]: the groups with
+//! their measures. It can be made in three ways, which all agree (`tests/laws.rs`):
+//!
+//! - *scan*: from the records, through a [`FrequencySource`];
+//! - *roll up*: from a set at lower levels, by merging groups (the paper's rollup property);
+//! - *project*: from a set with more attributes, also by merging groups.
+//!
+//! The last two are one operation here, [`FrequencySet::roll_up`], because of how groups are named: each
+//! attribute's value is a *hierarchical prefix code* (a child's code starts with its parent's bits), all of them
+//! packed into one key. Generalizing or leaving out an attribute clears bits: a key AND a mask.
+//!
+//! **No search touches a record except through [`FrequencySource`].** Counts come from rows in memory today
+//! ([`Rows`]); a database answers the same question with a query.
+
+mod key;
+mod layout;
+mod regroup;
+mod rows;
+
+pub use layout::{KeyLayout, KeyWidth};
+pub use regroup::{Method, Scratch};
+pub use rows::Rows;
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::group::{Demand, Measures};
+use crate::lattice::Grouping;
+use key::{Key, Wide};
+use layout::Packed;
+use regroup::regroup;
+
+/// Where counts come from: the only door between a search and the records.
+pub trait FrequencySource: Sync {
+    /// How groups are named.
+    fn layout(&self) -> &Arc<KeyLayout>;
+
+    /// How many records there are.
+    fn n_rows(&self) -> u64;
+
+    /// Groups all records once and counts what `demand` asks for.
+    fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
+}
+
+/// The groups of the table at one grouping, with what is known of each.
+#[derive(Debug, Clone)]
+pub struct FrequencySet {
+    layout: Arc<KeyLayout>,
+    grouping: Grouping,
+    keys: Keys,
+    measures: Measures,
+}
+
+/// The names of the groups, in the narrowest key type that holds them.
+#[derive(Debug, Clone)]
+pub(crate) enum Keys {
+    U64(Vec<u64>),
+    U128(Vec<u128>),
+    Wide(Vec<Wide>),
+}
+
+/// Runs `$body` with `$keys` bound to the vector of keys and `$packed` to the packing of the same key type.
+macro_rules! with_keys {
+    ($layout:expr, $keys_enum:expr, |$keys:ident, $packed:ident| $body:expr) => {
+        match $keys_enum {
+            $crate::frequency::Keys::U64($keys) => {
+                let $packed = $layout.packed_u64();
+                $body
+            }
+            $crate::frequency::Keys::U128($keys) => {
+                let $packed = $layout.packed_u128();
+                $body
+            }
+            $crate::frequency::Keys::Wide($keys) => {
+                let $packed = $layout.packed_wide();
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_keys;
+
+impl FrequencySet {
+    /// Which attributes at which levels the groups share.
+    pub fn grouping(&self) -> &Grouping {
+        &self.grouping
+    }
+
+    /// What is known of each group.
+    pub fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    /// How many groups there are.
+    pub fn n_groups(&self) -> usize {
+        self.measures.n_groups()
+    }
+
+    /// How much memory the set takes, in bytes, without what lies behind wide keys.
+    pub fn n_bytes(&self) -> u64 {
+        let key = with_keys!(self.layout, &self.keys, |keys, _packed| size_of_first(keys));
+        (self.n_groups() * (key + size_of::<u64>())) as u64
+    }
+
+    /// The groups at a more general grouping, by merging: levels may rise and attributes may be left out.
+    ///
+    /// # Panics
+    /// When `to` does not generalize this set's grouping.
+    pub fn roll_up(&self, to: &Grouping, scratch: &mut Scratch) -> FrequencySet {
+        assert!(to.generalizes(&self.grouping), "roll-up only ever merges groups");
+        with_keys!(self.layout, &self.keys, |keys, packed| self.merge(keys, packed, to, scratch))
+    }
+
+    fn merge<K: Key>(
+        &self,
+        keys: &[K],
+        packed: &Packed<K>,
+        to: &Grouping,
+        scratch: &mut Scratch,
+    ) -> FrequencySet {
+        let target = packed.target(&self.layout, to);
+        let merged =
+            regroup(keys, Some(&self.measures.rows), &target, Method::Auto, self.assignment(), scratch);
+        let measures = match &merged.assignment {
+            Some(assignment) => self.measures.merge(merged.rows, assignment),
+            None => Measures::of_rows(merged.rows),
+        };
+        FrequencySet { layout: Arc::clone(&self.layout), grouping: *to, keys: K::wrap(merged.keys), measures }
+    }
+
+    fn assignment(&self) -> regroup::Assignment {
+        if self.measures.is_rows_only() { regroup::Assignment::Skip } else { regroup::Assignment::Record }
+    }
+
+    /// The label code, at this set's level, of an attribute in a group.
+    ///
+    /// # Panics
+    /// When the attribute is not grouped by.
+    pub fn label(&self, group_idx: usize, attribute: usize) -> u32 {
+        let level = self.grouping.level(attribute).expect("the attribute is grouped by");
+        with_keys!(self.layout, &self.keys, |keys, packed| packed.label(
+            &self.layout,
+            &keys[group_idx],
+            attribute,
+            level
+        ))
+    }
+
+    /// The same groups, sorted by key: in column order of their labels' codes.
+    #[must_use]
+    pub fn sorted(&self) -> FrequencySet {
+        let mut order: Vec<u32> = (0..self.n_groups() as u32).collect();
+        with_keys!(self.layout, &self.keys, |keys, _packed| {
+            order.sort_unstable_by(|&a, &b| keys[a as usize].cmp(&keys[b as usize]));
+        });
+        self.select(&order)
+    }
+
+    /// The groups with these indexes, in this order.
+    pub(crate) fn select(&self, group_idxs: &[u32]) -> FrequencySet {
+        FrequencySet {
+            layout: Arc::clone(&self.layout),
+            grouping: self.grouping,
+            keys: with_keys!(self.layout, &self.keys, |keys, _packed| pick(keys, group_idxs)),
+            measures: self.measures.reordered(group_idxs),
+        }
+    }
+
+    /// Is the record with these value codes in one of the groups? The set must be [`sorted`](Self::sorted).
+    pub(crate) fn contains_record(&self, codes: impl Iterator<Item = u32>) -> bool {
+        with_keys!(self.layout, &self.keys, |keys, packed| {
+            let target = packed.target(&self.layout, &self.grouping);
+            let key = packed.pack(codes).masked(&target.mask);
+            keys.binary_search(&key).is_ok()
+        })
+    }
+}
+
+fn pick<K: Key>(keys: &[K], group_idxs: &[u32]) -> Keys {
+    K::wrap(group_idxs.iter().map(|&at| keys[at as usize].clone()).collect())
+}
+
+fn size_of_first<K>(_: &[K]) -> usize {
+    size_of::<K>()
+}

@@ -1,0 +1,132 @@
+//! Counts from records in memory.
+//!
+//! Every record's key is packed once; after that the text, the dictionaries and the columns are not needed for
+//! searching. Memory: one key a record (8 bytes in the common case), plus a code per record for the unit and
+//! for each sensitive column that may be asked for.
+
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::layout::Packed;
+use crate::frequency::regroup::{Assignment, regroup};
+use crate::frequency::{
+    FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
+};
+use crate::group::{Demand, Measures};
+use crate::hierarchy::Attributes;
+use crate::lattice::Grouping;
+use crate::table::{Column, Table};
+
+/// All records as packed keys.
+#[derive(Debug)]
+pub struct Rows {
+    layout: Arc<KeyLayout>,
+    n_rows: usize,
+    keys: Keys,
+    persons: Option<Vec<u32>>,
+    sensitive: Vec<Vec<u32>>,
+}
+
+impl Rows {
+    /// The records of `table` as seen through `attributes`, which must be bound to its columns.
+    pub fn new(table: &Table, attributes: &Attributes) -> Result<Self> {
+        Rows::with_width(table, attributes, KeyWidth::U64)
+    }
+
+    /// The same with keys no narrower than `width`.
+    pub fn with_width(table: &Table, attributes: &Attributes, width: KeyWidth) -> Result<Self> {
+        let layout = Arc::new(KeyLayout::at_least(attributes, width));
+        let columns: Vec<&[u32]> = attributes
+            .iter()
+            .map(|attribute| {
+                column(table, attribute.name()).and_then(|column| {
+                    if column.dictionary().len() == attribute.n_values() {
+                        Ok(column.codes())
+                    } else {
+                        Err(Error::new(ErrorKind::Internal, "an attribute is bound to another table"))
+                    }
+                })
+            })
+            .collect::<Result<_>>()?;
+        let n_rows = table.n_rows();
+        let keys = match layout.width() {
+            KeyWidth::U64 => Keys::U64(layout.packed_u64().pack_columns(n_rows, &columns)),
+            KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_columns(n_rows, &columns)),
+            KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_columns(n_rows, &columns)),
+        };
+        Ok(Rows { layout, n_rows, keys, persons: None, sensitive: Vec::new() })
+    }
+
+    /// Lets groups be measured in distinct values of the `unit` column: one person, several rows.
+    pub fn with_unit(mut self, table: &Table, unit: &str) -> Result<Self> {
+        self.persons = Some(column(table, unit)?.codes().to_vec());
+        Ok(self)
+    }
+
+    /// Lets histograms of these columns be asked for; a [`Demand`] names them by their position in this list.
+    pub fn with_sensitive(mut self, table: &Table, names: &[&str]) -> Result<Self> {
+        self.sensitive =
+            names.iter().map(|name| Ok(column(table, name)?.codes().to_vec())).collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    fn group<K: Key>(
+        &self,
+        keys: &[K],
+        packed: &Packed<K>,
+        grouping: &Grouping,
+        demand: &Demand,
+        method: Method,
+    ) -> Result<FrequencySet> {
+        let target = packed.target(&self.layout, grouping);
+        let assignment = if demand.is_rows_only() { Assignment::Skip } else { Assignment::Record };
+        let grouped = regroup(keys, None, &target, method, assignment, &mut Scratch::default());
+        let measures = match &grouped.assignment {
+            None => Measures::of_rows(grouped.rows),
+            Some(assignment) => {
+                let persons = match (&self.persons, demand.persons) {
+                    (_, false) => None,
+                    (Some(persons), true) => Some(persons.as_slice()),
+                    (None, true) => return Err(not_loaded("the unit column")),
+                };
+                let sensitive: Vec<(usize, &[u32])> = demand
+                    .histograms
+                    .iter()
+                    .map(|&at| {
+                        let codes = self.sensitive.get(at).ok_or_else(|| not_loaded("a sensitive column"))?;
+                        Ok((at, codes.as_slice()))
+                    })
+                    .collect::<Result<_>>()?;
+                Measures::of_assignment(grouped.rows, assignment, persons, sensitive)
+            }
+        };
+        Ok(FrequencySet {
+            layout: Arc::clone(&self.layout),
+            grouping: *grouping,
+            keys: K::wrap(grouped.keys),
+            measures,
+        })
+    }
+}
+
+impl FrequencySource for Rows {
+    fn layout(&self) -> &Arc<KeyLayout> {
+        &self.layout
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.n_rows as u64
+    }
+
+    fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
+        with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
+    }
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+    table.column(name).ok_or_else(|| Error::input(format!("the table has no column `{name}`")))
+}
+
+fn not_loaded(what: &str) -> Error {
+    Error::new(ErrorKind::Internal, format!("a policy demands {what}, which was not loaded"))
+}

@@ -1,0 +1,256 @@
+//! Who looks alike?
+//!
+//! A *group* is all records with equal released labels. What is known of a group is a small closed set of
+//! measures, since every privacy model needs one of these three:
+//!
+//! | measure | merging two groups | kept as |
+//! |---|---|---|
+//! | rows | adds | one count a group |
+//! | persons | unites: a person may have rows in both | the (group, person) pairs |
+//! | histogram of a sensitive column | adds, value by value | (group, value, count) triples |
+//!
+//! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
+//! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
+
+use crate::error::Result;
+
+/// Which measures a policy wants to see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Count distinct persons, not only rows.
+    pub persons: bool,
+    /// Positions of the sensitive columns whose values are to be counted.
+    pub histograms: Vec<usize>,
+}
+
+impl Demand {
+    /// Is the number of rows all that is asked for?
+    pub fn is_rows_only(&self) -> bool {
+        !self.persons && self.histograms.is_empty()
+    }
+
+    /// Everything that either asks for.
+    #[must_use]
+    pub fn union(mut self, other: &Demand) -> Demand {
+        self.persons |= other.persons;
+        self.histograms.extend(&other.histograms);
+        self.histograms.sort_unstable();
+        self.histograms.dedup();
+        self
+    }
+}
+
+/// The measures of many groups.
+///
+/// # Invariants
+/// Every measure covers the same groups. Counts are `u64`: rows may come from a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// Rows of each group, never 0.
+    pub(crate) rows: Vec<u64>,
+    persons: Option<Tally>,
+    /// The sensitive column's position and its histograms.
+    histograms: Vec<(usize, Tally)>,
+}
+
+/// For each group a list of codes with counts, sorted by code; groups are slices of one array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tally {
+    /// Where each group's entries start; one more at the end.
+    starts: Vec<usize>,
+    entries: Vec<(u32, u64)>,
+}
+
+impl Measures {
+    /// Measures that only count rows.
+    pub(crate) fn of_rows(rows: Vec<u64>) -> Self {
+        Measures { rows, persons: None, histograms: Vec::new() }
+    }
+
+    /// Counts what `demand` asks for, given the group of each row and the codes of each row's person and of its
+    /// sensitive values.
+    pub(crate) fn of_assignment<'a>(
+        rows: Vec<u64>,
+        assignment: &[u32],
+        persons: Option<&[u32]>,
+        sensitive: impl IntoIterator<Item = (usize, &'a [u32])>,
+    ) -> Self {
+        let n_groups = rows.len();
+        let tally = |codes: &[u32]| {
+            Tally::collect(n_groups, || assignment.iter().zip(codes).map(|(&group, &code)| (group, code, 1)))
+        };
+        let persons = persons.map(tally);
+        let histograms = sensitive.into_iter().map(|(column, codes)| (column, tally(codes))).collect();
+        Measures { rows, persons, histograms }
+    }
+
+    /// How many groups there are.
+    pub fn n_groups(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows of each group.
+    pub fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// Does every group carry a row count only?
+    pub(crate) fn is_rows_only(&self) -> bool {
+        self.persons.is_none() && self.histograms.is_empty()
+    }
+
+    /// One group.
+    pub fn group(&self, group_idx: usize) -> Group<'_> {
+        Group { measures: self, group_idx }
+    }
+
+    /// All groups.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
+        (0..self.n_groups()).map(|group_idx| self.group(group_idx))
+    }
+
+    /// The measures after merging each group into group `assignment[group]`; `rows` has the sums already.
+    pub(crate) fn merge(&self, rows: Vec<u64>, assignment: &[u32]) -> Self {
+        debug_assert_eq!(assignment.len(), self.n_groups());
+        let n_groups = rows.len();
+        let merged = |tally: &Tally| {
+            Tally::collect(n_groups, || {
+                assignment
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(from, &to)| tally.group(from).iter().map(move |&(code, n)| (to, code, n)))
+            })
+        };
+        Measures {
+            persons: self.persons.as_ref().map(merged),
+            histograms: self.histograms.iter().map(|(column, tally)| (*column, merged(tally))).collect(),
+            rows,
+        }
+    }
+
+    /// The same groups in the order that `order` lists them.
+    pub(crate) fn reordered(&self, order: &[u32]) -> Self {
+        let reorder = |tally: &Tally| {
+            let mut starts = vec![0];
+            let mut entries = Vec::with_capacity(tally.entries.len());
+            for &group in order {
+                entries.extend_from_slice(tally.group(group as usize));
+                starts.push(entries.len());
+            }
+            Tally { starts, entries }
+        };
+        Measures {
+            rows: order.iter().map(|&group| self.rows[group as usize]).collect(),
+            persons: self.persons.as_ref().map(reorder),
+            histograms: self.histograms.iter().map(|(column, tally)| (*column, reorder(tally))).collect(),
+        }
+    }
+}
+
+impl Tally {
+    /// Sorts (group, code, count) triples into groups and adds up equal codes.
+    fn collect<I: Iterator<Item = (u32, u32, u64)>>(n_groups: usize, triples: impl Fn() -> I) -> Self {
+        let mut starts = vec![0_usize; n_groups + 1];
+        for (group, _, _) in triples() {
+            starts[group as usize + 1] += 1;
+        }
+        for group in 0..n_groups {
+            starts[group + 1] += starts[group];
+        }
+        let mut entries = vec![(0, 0); starts[n_groups]];
+        let mut next = starts.clone();
+        for (group, code, n) in triples() {
+            entries[next[group as usize]] = (code, n);
+            next[group as usize] += 1;
+        }
+        let mut tally = Tally { starts: vec![0], entries: Vec::with_capacity(entries.len()) };
+        for group in 0..n_groups {
+            let list = &mut entries[starts[group]..starts[group + 1]];
+            list.sort_unstable_by_key(|&(code, _)| code);
+            for same in list.chunk_by(|a, b| a.0 == b.0) {
+                tally.entries.push((same[0].0, same.iter().map(|&(_, n)| n).sum()));
+            }
+            tally.starts.push(tally.entries.len());
+        }
+        tally
+    }
+
+    fn group(&self, group_idx: usize) -> &[(u32, u64)] {
+        &self.entries[self.starts[group_idx]..self.starts[group_idx + 1]]
+    }
+}
+
+/// What a privacy model sees of one group.
+#[derive(Debug, Clone, Copy)]
+pub struct Group<'a> {
+    measures: &'a Measures,
+    group_idx: usize,
+}
+
+impl<'a> Group<'a> {
+    /// How many rows.
+    pub fn rows(&self) -> u64 {
+        self.measures.rows[self.group_idx]
+    }
+
+    /// How many distinct persons, if they were demanded.
+    pub fn persons(&self) -> Option<u64> {
+        self.measures.persons.as_ref().map(|persons| persons.group(self.group_idx).len() as u64)
+    }
+
+    /// How many people hide in this group: persons where they are counted, else rows.
+    pub fn size(&self) -> u64 {
+        self.persons().unwrap_or_else(|| self.rows())
+    }
+
+    /// The values of a sensitive column with their row counts, sorted by code.
+    pub fn histogram(&self, column: usize) -> Result<&'a [(u32, u64)]> {
+        self.measures
+            .histograms
+            .iter()
+            .find(|(at, _)| *at == column)
+            .map(|(_, tally)| tally.group(self.group_idx))
+            .ok_or_else(|| {
+                crate::Error::new(crate::ErrorKind::Internal, "a histogram was used that no model demanded")
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows 0..6 in groups 0, 0, 1, 1, 1, 2; person 7 has rows in groups 0 and 1.
+    fn sample() -> Measures {
+        let assignment = [0, 0, 1, 1, 1, 2];
+        let persons = [7, 8, 7, 9, 9, 5];
+        let illness = [1, 1, 1, 0, 2, 2];
+        Measures::of_assignment(vec![2, 3, 1], &assignment, Some(&persons), [(0, illness.as_slice())])
+    }
+
+    #[test]
+    fn persons_unite_while_rows_and_histograms_add() {
+        let merged = sample().merge(vec![5, 1], &[0, 0, 1]);
+        let both = merged.group(0);
+        assert_eq!(both.rows(), 5);
+        assert_eq!(both.persons(), Some(3), "2 + 2 persons, one of them in both groups");
+        assert_eq!(both.histogram(0).unwrap(), [(0, 1), (1, 3), (2, 1)]);
+        assert_eq!(merged.group(1).histogram(0).unwrap(), [(2, 1)]);
+    }
+
+    #[test]
+    fn a_group_is_as_large_as_its_persons_where_they_are_counted() {
+        assert_eq!(sample().groups().map(|group| group.size()).collect::<Vec<_>>(), [2, 2, 1]);
+        let rows_only = Measures::of_rows(vec![2, 3, 1]);
+        assert_eq!(rows_only.group(1).size(), 3);
+        assert!(rows_only.group(1).histogram(0).is_err());
+    }
+
+    #[test]
+    fn reordering_moves_every_measure_along() {
+        let reordered = sample().reordered(&[2, 0, 1]);
+        assert_eq!(reordered.rows(), [1, 2, 3]);
+        assert_eq!(reordered.group(2).histogram(0).unwrap(), sample().group(1).histogram(0).unwrap());
+        assert_eq!(reordered.group(0).persons(), Some(1));
+    }
+}

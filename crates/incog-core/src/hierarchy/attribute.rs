@@ -1,0 +1,160 @@
+//! A column of the quasi-identifier, tied to its hierarchy.
+//!
+//! Binding checks that every value of the column is a leaf, then precomputes, for each level, the label of each
+//! value code. A value may be a leaf of the hierarchy without occurring in the data, never the other way round.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{Hierarchy, MAX_ATTRIBUTES};
+use crate::table::Column;
+
+/// One quasi-identifier attribute: a name, a hierarchy, and each data value's label at each level.
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    name: String,
+    hierarchy: Hierarchy,
+    /// `labels[level][value code]` is a label code of that level.
+    labels: Vec<Vec<u32>>,
+}
+
+impl Attribute {
+    /// Ties `hierarchy`, which came from `origin`, to `column`.
+    pub fn bind(column: &Column, hierarchy: Hierarchy, origin: &str) -> Result<Self> {
+        let leaves: Vec<Option<u32>> =
+            column.dictionary().values().map(|value| hierarchy.labels(0).code(value)).collect();
+        let n_missing = leaves.iter().filter(|leaf| leaf.is_none()).count();
+        if n_missing > 0 {
+            return Err(not_covered(column, &leaves, n_missing, origin));
+        }
+        let mut labels: Vec<Vec<u32>> = vec![leaves.into_iter().flatten().collect()];
+        for level in 0..hierarchy.height() {
+            let up = labels[usize::from(level)].iter().map(|&label| hierarchy.parent(level, label));
+            labels.push(up.collect());
+        }
+        Ok(Attribute { name: column.name().to_owned(), hierarchy, labels })
+    }
+
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The hierarchy.
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
+    /// The number of the highest level.
+    pub fn height(&self) -> u8 {
+        self.hierarchy.height()
+    }
+
+    /// How many distinct values the column has.
+    pub fn n_values(&self) -> usize {
+        self.labels[0].len()
+    }
+
+    /// The label code at `level` of each value code of the column.
+    pub fn labels_at(&self, level: u8) -> &[u32] {
+        &self.labels[usize::from(level)]
+    }
+}
+
+fn not_covered(column: &Column, leaves: &[Option<u32>], n_missing: usize, origin: &str) -> Error {
+    let is_missing = |&code: &u32| leaves[code as usize].is_none();
+    let first = column.codes().iter().position(&is_missing);
+    let n_rows = column.codes().iter().filter(|code| is_missing(code)).count();
+    let only_the_empty_cell =
+        n_missing == 1 && column.dictionary().code("").is_some_and(|code| is_missing(&code));
+    let what = if only_the_empty_cell {
+        "the missing value".to_owned()
+    } else {
+        format!("{n_missing} of {} values", leaves.len())
+    };
+    let position = first.map_or(String::new(), |row_idx| format!(", first in record {}", row_idx + 1));
+    Error::input(format!(
+        "column `{}`: hierarchy `{origin}` has no row for {what} ({n_rows} records{position})",
+        column.name()
+    ))
+    .with_hint(if only_the_empty_cell {
+        "a missing value is a value of its own: add a row that starts with an empty field"
+    } else {
+        "add a row for each value that occurs in the data"
+    })
+}
+
+/// The quasi-identifier: its attributes in declared order.
+///
+/// # Invariants
+/// Between 1 and [`MAX_ATTRIBUTES`] attributes with distinct names.
+#[derive(Debug, Clone)]
+pub struct Attributes(Vec<Attribute>);
+
+impl Attributes {
+    /// A quasi-identifier of these attributes.
+    pub fn new(attributes: Vec<Attribute>) -> Result<Self> {
+        if attributes.is_empty() {
+            return Err(Error::input("no column is a quasi-identifier")
+                .with_hint("declare at least one column with role = \"quasi-identifier\""));
+        }
+        if attributes.len() > MAX_ATTRIBUTES {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                format!("{} quasi-identifiers; at most {MAX_ATTRIBUTES} are supported", attributes.len()),
+            ));
+        }
+        for (at, attribute) in attributes.iter().enumerate() {
+            if attributes[..at].iter().any(|earlier| earlier.name == attribute.name) {
+                return Err(Error::input(format!("quasi-identifier `{}` is named twice", attribute.name)));
+            }
+        }
+        Ok(Attributes(attributes))
+    }
+
+    /// The heights of the hierarchies, in order.
+    pub fn heights(&self) -> Vec<u8> {
+        self.iter().map(Attribute::height).collect()
+    }
+}
+
+impl std::ops::Deref for Attributes {
+    type Target = [Attribute];
+
+    fn deref(&self) -> &[Attribute] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Role;
+
+    fn column(cells: &[&'static str]) -> Column {
+        Column::from_cells("zip", Role::QuasiIdentifier, cells.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn values_without_a_leaf_are_counted_and_located() {
+        let error = Attribute::bind(&column(&["a", "b", "c", "b"]), Hierarchy::suppression(["a"]), "zip.csv");
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "column `zip`: hierarchy `zip.csv` has no row for 2 of 3 values (3 records, first in record 2)"
+        );
+    }
+
+    #[test]
+    fn a_missing_value_needs_a_branch_of_its_own() {
+        let error =
+            Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["a"]), "zip.csv").unwrap_err();
+        assert!(error.to_string().contains("no row for the missing value (1 records, first in record 2)"));
+        assert!(Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["", "a"]), "zip.csv").is_ok());
+    }
+
+    #[test]
+    fn a_quasi_identifier_has_at_least_one_attribute_and_no_name_twice() {
+        assert!(Attributes::new(vec![]).is_err());
+        let zip = Attribute::bind(&column(&["a"]), Hierarchy::suppression(["a"]), "zip.csv").unwrap();
+        assert!(Attributes::new(vec![zip.clone(), zip.clone()]).is_err());
+        assert_eq!(Attributes::new(vec![zip]).unwrap().heights(), [1]);
+    }
+}

@@ -1,0 +1,156 @@
+//! What may a value become?
+//!
+//! A [`Hierarchy`] is the paper's domain generalization hierarchy: level 0 holds the values as collected (the
+//! leaves), each further level fewer and vaguer labels, and every label has exactly one parent one level up
+//! (the function γ). Following parents several times is γ⁺, and composing the steps gives the same label as
+//! jumping at once. A level is a code map, so generalizing a cell is an array access.
+//!
+//! [`Attribute`] ties a hierarchy to a column of a table: it refuses a hierarchy that does not cover every
+//! value. [`Attributes`] is the quasi-identifier: all of them, in declared order.
+
+mod attribute;
+mod explicit;
+
+pub use attribute::{Attribute, Attributes};
+pub use explicit::ExplicitHierarchy;
+
+use crate::table::Dictionary;
+
+/// More quasi-identifiers than this are refused. (If each can be generalized, they have 2⁶⁴ combinations of levels.)
+pub const MAX_ATTRIBUTES: usize = 64;
+
+/// The label of everything, where a hierarchy gives no other top.
+pub const SUPPRESSED: &str = "*";
+
+/// Labels level by level, each with its parent.
+///
+/// # Invariants
+/// At least one level, of fewer than 255 in all. `parents` of a level has one entry per label, each a label
+/// code of the next level; the last level has none. Every label has a leaf below it.
+#[derive(Debug, Clone)]
+pub struct Hierarchy {
+    levels: Vec<Level>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Level {
+    labels: Dictionary,
+    parents: Vec<u32>,
+    /// How many leaves lie below each label.
+    leaves: Vec<u64>,
+}
+
+impl Hierarchy {
+    /// Keep a value or replace it by `*`: two levels.
+    pub fn suppression<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut labels = Dictionary::default();
+        for value in values {
+            labels.intern(value).expect("the values came from a dictionary");
+        }
+        let mut top = Dictionary::default();
+        if !labels.is_empty() {
+            top.intern(SUPPRESSED);
+        }
+        let parents = vec![0; labels.len()];
+        Hierarchy::from_levels(vec![
+            Level { labels, parents, leaves: Vec::new() },
+            Level { labels: top, parents: Vec::new(), leaves: Vec::new() },
+        ])
+    }
+
+    /// Completes the levels by counting leaves.
+    fn from_levels(mut levels: Vec<Level>) -> Self {
+        debug_assert!(!levels.is_empty() && levels.len() < 255);
+        levels[0].leaves = vec![1; levels[0].labels.len()];
+        for level in 1..levels.len() {
+            let mut leaves = vec![0; levels[level].labels.len()];
+            let below = &levels[level - 1];
+            debug_assert_eq!(below.parents.len(), below.labels.len());
+            for (&parent, &n) in below.parents.iter().zip(&below.leaves) {
+                leaves[parent as usize] += n;
+            }
+            debug_assert!(leaves.iter().all(|&n| n > 0));
+            levels[level].leaves = leaves;
+        }
+        Hierarchy { levels }
+    }
+
+    /// The number of the highest level; 0 when nothing can be generalized.
+    pub fn height(&self) -> u8 {
+        (self.levels.len() - 1) as u8
+    }
+
+    /// How many leaves the hierarchy has, whether or not they occur in the data.
+    pub fn n_leaves(&self) -> u64 {
+        self.levels[0].labels.len() as u64
+    }
+
+    /// The labels of a level.
+    pub fn labels(&self, level: u8) -> &Dictionary {
+        &self.levels[usize::from(level)].labels
+    }
+
+    /// How many leaves a label of a level stands for.
+    pub fn leaves_under(&self, level: u8, label: u32) -> u64 {
+        self.levels[usize::from(level)].leaves[label as usize]
+    }
+
+    /// The label one level up: the paper's γ.
+    ///
+    /// # Panics
+    /// At the highest level.
+    pub fn parent(&self, level: u8, label: u32) -> u32 {
+        self.levels[usize::from(level)].parents[label as usize]
+    }
+
+    /// The label at level `to` of a label at level `from`: γ applied `to - from` times.
+    ///
+    /// # Panics
+    /// When `to` lies below `from` or above the top.
+    pub fn generalize(&self, label: u32, from: u8, to: u8) -> u32 {
+        assert!(from <= to, "generalizing goes up");
+        (from..to).fold(label, |label, level| self.parent(level, label))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zipcodes() -> Hierarchy {
+        let mut rows = ExplicitHierarchy::new("zip", "zip.csv");
+        for (line, zip) in ["53715", "53710", "53706", "53703"].into_iter().enumerate() {
+            rows.push(line as u64 + 1, [zip, &format!("{}*", &zip[..4]), "537**"]).unwrap();
+        }
+        rows.finish().unwrap()
+    }
+
+    #[test]
+    fn generalizing_step_by_step_equals_jumping_at_once() {
+        let zip = zipcodes();
+        for leaf in 0..4 {
+            for middle in 0..=2 {
+                let detour = zip.generalize(zip.generalize(leaf, 0, middle), middle, 2);
+                assert_eq!(detour, zip.generalize(leaf, 0, 2));
+            }
+        }
+    }
+
+    #[test]
+    fn a_label_knows_its_leaves() {
+        let zip = zipcodes();
+        assert_eq!(zip.height(), 2);
+        assert_eq!(zip.n_leaves(), 4);
+        assert_eq!(zip.labels(1).values().collect::<Vec<_>>(), ["5371*", "5370*"]);
+        assert_eq!(zip.leaves_under(1, 1), 2);
+        assert_eq!(zip.leaves_under(2, 0), 4);
+    }
+
+    #[test]
+    fn suppression_has_one_step() {
+        let sex = Hierarchy::suppression(["f", "m", ""]);
+        assert_eq!((sex.height(), sex.n_leaves()), (1, 3));
+        assert_eq!(sex.labels(1).value(sex.generalize(2, 0, 1)), "*");
+        assert_eq!(Hierarchy::suppression([]).n_leaves(), 0);
+    }
+}

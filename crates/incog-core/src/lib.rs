@@ -1,0 +1,34 @@
+//! The engine of incog: finds every way to generalize a table that satisfies a privacy policy.
+//!
+//! Pure: no files, no sockets, no clock, no randomness. It is read top down, and a module uses only those
+//! above it:
+//!
+//! | module | question |
+//! |---|---|
+//! | [`table`] | What are the records? |
+//! | [`hierarchy`] | What may a value become? |
+//! | [`group`] | Who looks alike? |
+//! | [`lattice`] | Which level combinations exist? |
+//! | [`frequency`] | How many look the same at a node? |
+//! | [`privacy`] | Which groups may be published? |
+//! | [`check`] | Does this node satisfy the policy? |
+//! | [`recoding`] | What exactly is changed? |
+//! | [`metric`] | What did it cost? |
+//! | [`algorithm`] | Who finds it? |
+#![forbid(unsafe_code)]
+pub mod error;
+pub mod registry;
+pub mod watch;
+pub mod table;
+pub mod hierarchy;
+pub mod group;
+pub mod lattice;
+pub mod frequency;
+pub mod privacy;
+pub mod check;
+pub mod recoding;
+pub mod metric;
+pub mod algorithm;
+
+pub use error::{Error, ErrorKind, Result};
+pub use watch::Watch;

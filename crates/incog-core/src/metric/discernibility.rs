@@ -1,0 +1,18 @@
+//! DM (Bayardo and Agrawal 2005): from how many rows can a row not be told apart?
+//!
+//! Each released row costs the rows of its group, each suppressed row the rows of the whole table:
+//! Σ |group|² + suppressed · n.
+
+use crate::metric::{Costs, Metric, Needs, Statistics};
+
+pub(super) struct Discernibility;
+
+impl Metric for Discernibility {
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
+        (node.sum_of_squares + u128::from(node.suppressed_rows) * u128::from(costs.n_rows)) as f64
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Groups
+    }
+}

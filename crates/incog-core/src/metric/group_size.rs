@@ -1,0 +1,23 @@
+//! How large is a group on average?
+//!
+//! Released rows by released groups (C_AVG of LeFevre et al. 2006 before it is divided by k). If no group is
+//! released, all rows are as good as one group: n. Suppression is not charged beyond that, so on its own this
+//! metric favours leaving rows out.
+
+use crate::metric::statistics::ratio;
+use crate::metric::{Costs, Metric, Needs, Statistics};
+
+pub(super) struct AverageGroupSize;
+
+impl Metric for AverageGroupSize {
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
+        if node.n_groups == 0 {
+            return costs.n_rows as f64;
+        }
+        ratio(u128::from(costs.n_rows - node.suppressed_rows), u128::from(node.n_groups))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Groups
+    }
+}

@@ -1,0 +1,127 @@
+//! What did it cost?
+//!
+//! A [`Metric`] scores a release, so that the best of all nodes that hold can be picked by the user's own idea
+//! of minimality. Every metric here is a function of a node's levels and of a few sums over its groups
+//! ([`Statistics`]): no metric sees a group, and the sums are integers, so a score does not depend on the order
+//! in which groups were found. `tests/laws.rs` recomputes each from the released labels.
+//!
+//! Conventions: a suppressed row costs 1 per cell (loss, precision) and n in discernibility; an attribute with a
+//! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
+//! data. Ties go to the lower height, then to the level vector in column order.
+
+mod statistics;
+mod survey;
+mod height;
+mod precision;
+mod loss;
+mod discernibility;
+mod group_size;
+
+pub use statistics::{Costs, Statistics};
+pub use survey::{Scored, best, describe};
+
+use std::cmp::Ordering;
+
+use crate::registry::{Entry, Status};
+
+/// Scores a release.
+pub trait Metric: Sync {
+    /// The score of a node.
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64;
+
+    /// Which end of the scale is better?
+    fn direction(&self) -> Direction {
+        Direction::LowerIsBetter
+    }
+
+    /// What must be known of a node?
+    fn needs(&self) -> Needs;
+
+    /// Do the user's weights of the attributes count?
+    fn uses_weights(&self) -> bool {
+        false
+    }
+}
+
+/// Which end of a scale is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// A cost.
+    LowerIsBetter,
+    /// A quality.
+    HigherIsBetter,
+}
+
+/// What a metric must know of a node. The less, the cheaper it is to rank many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// The levels.
+    Levels,
+    /// Which groups are suppressed, too. Nothing more than the levels where nothing may be.
+    Suppression,
+    /// The sizes of all groups.
+    Groups,
+}
+
+/// All metrics.
+pub const ALL: &[Entry<&'static dyn Metric>] = &[
+    Entry {
+        name: "loss",
+        summary: "LM: share of a hierarchy's leaves that a cell could be, mean over all cells",
+        reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
+        status: Status::Preview,
+        item: &loss::Loss,
+    },
+    Entry {
+        name: "geometric-loss",
+        summary: "LM per attribute, combined as a geometric mean; what ARX optimizes",
+        reference: "Prasser et al.: ARX, the `loss` measure with its default aggregate",
+        status: Status::Preview,
+        item: &loss::GeometricLoss,
+    },
+    Entry {
+        name: "height",
+        summary: "sum of the levels",
+        reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
+        status: Status::Preview,
+        item: &height::Height,
+    },
+    Entry {
+        name: "weighted-height",
+        summary: "sum of the levels, each times the user's weight of the attribute",
+        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.1",
+        status: Status::Preview,
+        item: &height::WeightedHeight,
+    },
+    Entry {
+        name: "precision",
+        summary: "Prec: 1 less the mean share of its hierarchy that a cell climbed (higher is better)",
+        reference: "Sweeney: Achieving k-anonymity privacy protection using generalization and suppression, 2002",
+        status: Status::Preview,
+        item: &precision::Precision,
+    },
+    Entry {
+        name: "discernibility",
+        summary: "DM: each released row costs the size of its group, each suppressed one the whole table",
+        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
+        status: Status::Preview,
+        item: &discernibility::Discernibility,
+    },
+    Entry {
+        name: "average-group-size",
+        summary: "released rows by released groups",
+        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006 (C_AVG, not divided by k)",
+        status: Status::Preview,
+        item: &group_size::AverageGroupSize,
+    },
+];
+
+impl Direction {
+    /// `Less` when the first score is the better one.
+    pub fn compare(self, a: f64, b: f64) -> Ordering {
+        match self {
+            Direction::LowerIsBetter => a.total_cmp(&b),
+            Direction::HigherIsBetter => b.total_cmp(&a),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What a metric knows of a node, and of the table as a whole.
+
+use crate::check::Problem;
+use crate::error::{Error, Result};
+use crate::frequency::{FrequencySet, Method};
+use crate::group::Demand;
+use crate::hierarchy::Attributes;
+use crate::lattice::Grouping;
+
+/// What is the same for every node: hierarchies, weights, and the cost of each level before suppression.
+#[derive(Debug, Clone)]
+pub struct Costs {
+    /// How many rows the table has.
+    pub n_rows: u64,
+    /// The height of each attribute.
+    pub heights: Vec<u8>,
+    /// How many leaves each attribute's hierarchy has.
+    pub leaves: Vec<u64>,
+    /// The user's weight of each attribute; 1 unless given.
+    pub weights: Vec<f64>,
+    /// For each attribute and level, the sum over all rows of (leaves under the row's label − 1).
+    spread: Vec<Vec<u128>>,
+}
+
+impl Costs {
+    /// Counts the values of each attribute once.
+    pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
+        let mut spread = Vec::new();
+        for (at, attribute) in attributes.iter().enumerate() {
+            let values = problem.source.count(&Grouping::single(at, 0), &Demand::default(), Method::Auto)?;
+            let hierarchy = attribute.hierarchy();
+            let mut by_level = vec![0; usize::from(attribute.height()) + 1];
+            for (group_idx, &rows) in values.measures().rows().iter().enumerate() {
+                let mut label = values.label(group_idx, at);
+                for level in 0..=attribute.height() {
+                    let others = hierarchy.leaves_under(level, label) - 1;
+                    by_level[usize::from(level)] += u128::from(rows) * u128::from(others);
+                    if level < attribute.height() {
+                        label = hierarchy.parent(level, label);
+                    }
+                }
+            }
+            spread.push(by_level);
+        }
+        Ok(Costs {
+            n_rows: problem.source.n_rows(),
+            heights: attributes.heights(),
+            leaves: attributes.iter().map(|attribute| attribute.hierarchy().n_leaves()).collect(),
+            weights: vec![1.0; attributes.len()],
+            spread,
+        })
+    }
+
+    /// The same with the user's weights, one per attribute.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        assert_eq!(weights.len(), self.weights.len());
+        if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+            return Err(
+                Error::input("a weight is negative or not a number").with_hint("weights are 0 or more")
+            );
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            return Err(Error::input("every weight is 0").with_hint("leave `weights` out to weigh all alike"));
+        }
+        self.weights = weights;
+        Ok(self)
+    }
+
+    /// LM of one attribute: the mean over all rows of (leaves under the label − 1) / (leaves − 1), a suppressed
+    /// cell costing 1 and an attribute with one leaf nothing else.
+    pub(super) fn loss_of(&self, attribute: usize, node: &Statistics) -> f64 {
+        if self.n_rows == 0 {
+            return 0.0;
+        }
+        let most = u128::from(self.leaves[attribute].saturating_sub(1));
+        if most == 0 {
+            return ratio(u128::from(node.suppressed_rows), u128::from(self.n_rows));
+        }
+        let kept =
+            self.spread[attribute][usize::from(node.levels[attribute])] - node.suppressed_spread[attribute];
+        ratio(kept + u128::from(node.suppressed_rows) * most, u128::from(self.n_rows) * most)
+    }
+}
+
+/// The one place where integer sums become a float.
+pub(super) fn ratio(part: u128, of: u128) -> f64 {
+    part as f64 / of as f64
+}
+
+/// Sums over the groups of one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statistics {
+    /// The level of each attribute.
+    pub levels: Vec<u8>,
+    /// Rows in groups that the policy refuses: left out.
+    pub suppressed_rows: u64,
+    /// Groups that are released.
+    pub n_groups: u64,
+    /// People in the smallest released group, if any group is released.
+    pub smallest_group: Option<u64>,
+    /// Sum of the squared row counts of released groups.
+    pub sum_of_squares: u128,
+    /// For each attribute, the sum over suppressed rows of (leaves under the row's label − 1).
+    suppressed_spread: Vec<u128>,
+}
+
+impl Statistics {
+    /// All that is known of a node at which nothing is suppressed and whose groups were not looked at.
+    pub(super) fn of_levels(levels: Vec<u8>) -> Self {
+        Statistics {
+            suppressed_spread: vec![0; levels.len()],
+            levels,
+            suppressed_rows: 0,
+            n_groups: 0,
+            smallest_group: None,
+            sum_of_squares: 0,
+        }
+    }
+
+    /// Sums over the groups of a node.
+    pub fn new(
+        problem: Problem<'_>,
+        attributes: &Attributes,
+        levels: Vec<u8>,
+        set: &FrequencySet,
+    ) -> Result<Self> {
+        let mut node = Statistics::of_levels(levels);
+        for (group_idx, group) in set.measures().groups().enumerate() {
+            let rows = group.rows();
+            if problem.policy.admits(group)? {
+                node.n_groups += 1;
+                node.sum_of_squares += u128::from(rows) * u128::from(rows);
+                node.smallest_group =
+                    Some(node.smallest_group.map_or(group.size(), |least| least.min(group.size())));
+                continue;
+            }
+            node.suppressed_rows += rows;
+            for (at, attribute) in attributes.iter().enumerate() {
+                let label = set.label(group_idx, at);
+                let others = attribute.hierarchy().leaves_under(node.levels[at], label) - 1;
+                node.suppressed_spread[at] += u128::from(rows) * u128::from(others);
+            }
+        }
+        Ok(node)
+    }
+}

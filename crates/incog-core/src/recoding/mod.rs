@@ -1,0 +1,72 @@
+//! What exactly is changed?
+//!
+//! A search changes no table; its answer is a small [`Recoding`] that says what would change. The kinds follow
+//! from one question: what is the smallest thing whose new value is decided at once? A level so far
+//! (full-domain generalization); value, group and cell will follow. One [`Recoding::apply`] serves them all.
+
+mod release;
+
+pub use release::Release;
+
+use crate::check::Problem;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{FrequencySet, Method};
+use crate::hierarchy::{Attribute, Attributes};
+use crate::lattice::Grouping;
+use crate::table::{Column, Table};
+
+/// How a table is to be changed.
+#[derive(Debug, Clone)]
+pub enum Recoding {
+    /// Every value of an attribute goes to the same level.
+    PerLevel(PerLevel),
+}
+
+/// A full-domain generalization with suppressed groups.
+#[derive(Debug, Clone)]
+pub struct PerLevel {
+    levels: Vec<u8>,
+    /// The groups whose records are left out, sorted.
+    suppressed: FrequencySet,
+}
+
+impl PerLevel {
+    /// Generalizes to `levels` and leaves out the groups that the policy refuses there.
+    ///
+    /// Fails when those have more rows than the policy's budget.
+    pub fn new(problem: Problem<'_>, levels: &[u8]) -> Result<Self> {
+        let Problem { source, policy } = problem;
+        let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+        if !policy.judge(&set)?.holds {
+            return Err(Error::new(ErrorKind::Policy, "the generalization does not satisfy the policy"));
+        }
+        let suppressed = set.select(&policy.refused(&set)?).sorted();
+        Ok(PerLevel { levels: levels.to_vec(), suppressed })
+    }
+
+    /// The level of each attribute.
+    pub fn levels(&self) -> &[u8] {
+        &self.levels
+    }
+}
+
+impl Recoding {
+    /// The released table: generalized, without suppressed records and without identifiers. Record order is kept.
+    pub fn apply<'a>(&self, table: &'a Table, attributes: &'a Attributes) -> Result<Release<'a>> {
+        let Recoding::PerLevel(recoding) = self;
+        let columns: Vec<&[u32]> = attributes
+            .iter()
+            .map(|attribute| {
+                table
+                    .column(attribute.name())
+                    .map(Column::codes)
+                    .ok_or_else(|| Error::input(format!("the table has no column `{}`", attribute.name())))
+            })
+            .collect::<Result<_>>()?;
+        let released = (0..table.n_rows()).filter(|&row_idx| {
+            !recoding.suppressed.contains_record(columns.iter().map(|codes| codes[row_idx]))
+        });
+        let levels: Vec<(&Attribute, u8)> = attributes.iter().zip(recoding.levels.iter().copied()).collect();
+        Ok(Release::new(table, &levels, released.collect()))
+    }
+}

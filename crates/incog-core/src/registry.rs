@@ -1,0 +1,78 @@
+//! What is there to choose from?
+//!
+//! Each open set (privacy models, metrics, checkers, algorithms) has a registry, a plain slice of entries. The
+//! names in job files, on the command line and in `incog list`, the texts of `incog explain` and the tests that
+//! run over everything come from it.
+
+/// One thing a user can ask for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<T: 'static> {
+    /// The name in job files and flags.
+    pub name: &'static str,
+    /// One line for a list.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Has a second person compared definition, module docs and code?
+    pub status: Status,
+    /// The thing itself.
+    pub item: T,
+}
+
+/// How far an entry can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// New: tested, not yet compared with its paper by a second person.
+    Preview,
+    /// Compared, since the version named.
+    Vetted {
+        /// The version of the comparison.
+        since: &'static str,
+    },
+}
+
+/// The entry of that name.
+pub fn find<'a, T>(entries: &'a [Entry<T>], name: &str) -> Option<&'a Entry<T>> {
+    entries.iter().find(|entry| entry.name == name)
+}
+
+/// The name nearest to a misspelt one, if any is near.
+pub fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, misspelt: &str) -> Option<&'a str> {
+    names
+        .into_iter()
+        .map(|name| (distance(name, misspelt), name))
+        .filter(|&(distance, name)| distance <= name.chars().count().max(4) / 3)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// How many letters must be inserted, deleted or replaced to turn one into the other, regardless of case.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_finds_its_neighbour_and_a_strange_one_none() {
+        let names = ["exhaustive", "bottom-up", "samarati", "incognito"];
+        assert_eq!(nearest(names, "incognitto"), Some("incognito"));
+        assert_eq!(nearest(names, "Botom-up"), Some("bottom-up"));
+        assert_eq!(nearest(names, "mondrian"), None);
+        assert_eq!(nearest(["zip", "age"], "zpi"), None);
+        assert_eq!(nearest(["zip", "age"], "zipp"), Some("zip"));
+    }
+}

@@ -1,0 +1,161 @@
+//! What are the records?
+//!
+//! A [`Table`] is a set of equally long, dictionary-coded columns. The engine never sees text: a cell is a
+//! `u32` that stands for one distinct string of its column. Every column has a declared [`Role`]; an empty cell
+//! is a value like any other (missing values are never wildcards).
+
+mod dictionary;
+
+pub use dictionary::Dictionary;
+
+use crate::error::{Error, Result};
+
+/// What a column is to the people in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Names a person outright (name, number). Never released.
+    Identifier,
+    /// May be known to an outsider and, together with others, single a person out. Generalized.
+    QuasiIdentifier,
+    /// What nobody should learn about a person. Released as it is.
+    Sensitive,
+    /// Neither. Released as it is.
+    Other,
+}
+
+/// One column: its name, its role and a code per row.
+///
+/// # Invariants
+/// Every code is below `dictionary.len()`.
+#[derive(Debug, Clone)]
+pub struct Column {
+    name: String,
+    role: Role,
+    dictionary: Dictionary,
+    codes: Vec<u32>,
+}
+
+impl Column {
+    /// An empty column, to be filled row by row.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Column { name: name.into(), role, dictionary: Dictionary::default(), codes: Vec::new() }
+    }
+
+    /// A column from the text of its cells.
+    pub fn from_cells<'a>(
+        name: impl Into<String>,
+        role: Role,
+        cells: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
+        let mut column = Column::new(name, role);
+        for cell in cells {
+            column.push(cell)?;
+        }
+        Ok(column)
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, cell: &str) -> Result<()> {
+        let code = self.dictionary.intern(cell).ok_or_else(|| {
+            Error::new(
+                crate::ErrorKind::Limit,
+                format!("column `{}` has more distinct values than 4,294,967,295", self.name),
+            )
+        })?;
+        self.codes.push(code);
+        Ok(())
+    }
+
+    /// The column's name, as in the header.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the column is declared to be.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The distinct values, in order of first appearance.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    /// The code of each row.
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// The text of one cell.
+    pub fn cell(&self, row_idx: usize) -> &str {
+        self.dictionary.value(self.codes[row_idx])
+    }
+}
+
+/// The records: columns of equal length and distinct names.
+#[derive(Debug, Clone)]
+pub struct Table {
+    columns: Vec<Column>,
+    n_rows: usize,
+}
+
+impl Table {
+    /// A table of these columns.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        let n_rows = columns.first().map_or(0, |column| column.codes.len());
+        for (at, column) in columns.iter().enumerate() {
+            if column.codes.len() != n_rows {
+                return Err(Error::input(format!(
+                    "column `{}` has {} rows, column `{}` has {n_rows}",
+                    column.name,
+                    column.codes.len(),
+                    columns[0].name
+                )));
+            }
+            if columns[..at].iter().any(|earlier| earlier.name == column.name) {
+                return Err(Error::input(format!("two columns are named `{}`", column.name))
+                    .with_hint("rename one of them in the header"));
+            }
+        }
+        Ok(Table { columns, n_rows })
+    }
+
+    /// How many records there are.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// All columns, in the order of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_cells_share_a_code_and_an_empty_cell_is_a_value() {
+        let column = Column::from_cells("c", Role::Other, ["b", "", "b", "a", ""]).unwrap();
+        assert_eq!(column.codes(), [0, 1, 0, 2, 1]);
+        assert_eq!(column.dictionary().len(), 3);
+        assert_eq!(column.cell(4), "");
+    }
+
+    #[test]
+    fn columns_must_be_equally_long_and_differently_named() {
+        let column = |name, cells: &[&'static str]| {
+            Column::from_cells(name, Role::Other, cells.iter().copied()).unwrap()
+        };
+        let uneven = Table::new(vec![column("a", &["1"]), column("b", &[])]).unwrap_err();
+        assert_eq!(uneven.to_string(), "column `b` has 0 rows, column `a` has 1");
+        assert!(Table::new(vec![column("a", &[]), column("a", &[])]).is_err());
+        assert_eq!(Table::new(vec![]).unwrap().n_rows(), 0);
+    }
+}

@@ -1,0 +1,118 @@
+//! Case files: a table, its hierarchies, a policy, and what every search must find.
+//!
+//! `testdata/cases/*.toml` hold the papers' own tables first of all. A case says where its numbers come from and
+//! is run with every algorithm and checker.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::data::project;
+use crate::{Sample, SampleColumn};
+
+/// One case file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The file's name, for messages.
+    #[serde(skip)]
+    pub name: String,
+    /// Where table and expectation come from.
+    pub source: String,
+    /// The quasi-identifiers, in order.
+    pub quasi_identifiers: Vec<String>,
+    /// k.
+    pub k: u64,
+    /// How many rows may be suppressed.
+    #[serde(default)]
+    pub suppression: u64,
+    /// The table.
+    pub table: CaseTable,
+    /// The hierarchy of each quasi-identifier: one row a leaf.
+    pub hierarchies: BTreeMap<String, Vec<Vec<String>>>,
+    /// What must come out.
+    pub expect: Expectation,
+}
+
+/// A small table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseTable {
+    /// Column names.
+    pub header: Vec<String>,
+    /// Cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// What must come out.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    /// Every node that holds, in column order.
+    pub satisfying: Vec<Vec<u8>>,
+    /// The minimal ones.
+    pub minimal: Vec<Vec<u8>>,
+    /// Nodes checked, by "algorithm marking".
+    #[serde(default)]
+    pub nodes_checked: BTreeMap<String, u64>,
+    /// The course of Incognito, family by family.
+    #[serde(default)]
+    pub family: Vec<ExpectedFamily>,
+}
+
+/// What Incognito must do with one family.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedFamily {
+    /// The attributes.
+    pub attributes: Vec<String>,
+    /// Nodes after join and prune.
+    pub candidates: Vec<Vec<u8>>,
+    /// Those without an edge to them.
+    pub roots: Vec<Vec<u8>>,
+    /// The component-wise minimum of the roots.
+    pub super_root: Vec<u8>,
+    /// Edges between candidates, where the source shows them.
+    pub edges: Option<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Nodes that are checked and fail.
+    pub failing: Vec<Vec<u8>>,
+    /// Nodes that are checked and hold.
+    pub passing: Vec<Vec<u8>>,
+    /// Nodes that are marked and not checked.
+    pub marked: Vec<Vec<u8>>,
+    /// Nodes that hold.
+    pub result: Vec<Vec<u8>>,
+}
+
+impl Case {
+    /// All case files, by name.
+    pub fn all() -> Vec<Case> {
+        let mut cases: Vec<Case> = std::fs::read_dir(project().join("testdata/cases"))
+            .unwrap()
+            .map(|entry| {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                let text = std::fs::read_to_string(&path).unwrap();
+                let mut case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+                case.name = name;
+                case
+            })
+            .collect();
+        cases.sort_by(|a, b| a.name.cmp(&b.name));
+        assert!(!cases.is_empty(), "no case files");
+        cases
+    }
+
+    /// The table and hierarchies.
+    pub fn sample(&self) -> Sample {
+        let columns = self.quasi_identifiers.iter().map(|name| {
+            let at = self.table.header.iter().position(|column| column == name).unwrap();
+            SampleColumn {
+                name: name.clone(),
+                hierarchy: self.hierarchies[name].clone(),
+                cells: self.table.rows.iter().map(|row| row[at].clone()).collect(),
+            }
+        });
+        Sample::new(columns.collect())
+    }
+}

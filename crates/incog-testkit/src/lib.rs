@@ -1,0 +1,14 @@
+//! What incog's tests share: random tables, oracles that share no code with the engine, and case files.
+//!
+//! Never published, and used from `tests/` folders only (inside a crate's unit tests Cargo would build the
+//! engine twice).
+#![forbid(unsafe_code)]
+
+pub mod sample;
+pub mod naive;
+pub mod relational;
+pub mod random;
+pub mod case;
+pub mod data;
+
+pub use sample::{Sample, SampleColumn};

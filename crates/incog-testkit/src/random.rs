@@ -1,0 +1,102 @@
+//! Random tables that shrink.
+//!
+//! Hierarchies of every shape: no level to three levels above the leaves, one leaf to six, tops with one label
+//! or several, branches that stay as they are while others rise (ragged trees made rectangular), leaves that do
+//! not occur, a missing value. Tables from no row to a few dozen.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::{Sample, SampleColumn};
+
+/// A hierarchy of `n_leaves` leaves and `height` levels above them.
+///
+/// `picks` decide the shape; any numbers will do. `missing` makes the first leaf the missing value.
+fn hierarchy(n_leaves: usize, height: usize, missing: bool, picks: &[u8]) -> Vec<Vec<String>> {
+    let mut picks = picks.iter().copied().cycle().map(usize::from);
+    let mut rows: Vec<Vec<String>> = (0..n_leaves)
+        .map(|leaf| vec![if missing && leaf == 0 { String::new() } else { format!("v{leaf}") }])
+        .collect();
+    // The branch that each leaf is in at the current level.
+    let mut branches: Vec<usize> = (0..n_leaves).collect();
+    for level in 1..=height {
+        let n_now = branches.iter().max().unwrap() + 1;
+        let n_next = 1 + picks.next().unwrap() % n_now;
+        let parent: Vec<usize> = (0..n_now).map(|_| picks.next().unwrap() % n_next).collect();
+        let keep_label: Vec<bool> = (0..n_next).map(|_| picks.next().unwrap() % 3 == 0).collect();
+        let only_child = |next: usize| parent.iter().filter(|&&p| p == next).count() == 1;
+        for (row, branch) in rows.iter_mut().zip(&mut branches) {
+            *branch = parent[*branch];
+            let label = if keep_label[*branch] && only_child(*branch) {
+                row[level - 1].clone()
+            } else {
+                format!("l{level}b{branch}")
+            };
+            row.push(label);
+        }
+        // Number the branches that are in use without gaps.
+        let mut used = branches.clone();
+        used.sort_unstable();
+        used.dedup();
+        for branch in &mut branches {
+            *branch = used.binary_search(branch).unwrap();
+        }
+    }
+    rows
+}
+
+/// A column of `n_rows` rows.
+fn column(name: String, n_rows: usize, max_height: usize) -> impl Strategy<Value = SampleColumn> {
+    (1..=6_usize, 0..=max_height, any::<bool>(), vec(any::<u8>(), 1..20), vec(any::<u8>(), n_rows)).prop_map(
+        move |(n_leaves, height, missing, picks, cells)| {
+            let hierarchy = hierarchy(n_leaves, height, missing, &picks);
+            let cells =
+                cells.iter().map(|&pick| hierarchy[usize::from(pick) % n_leaves][0].clone()).collect();
+            SampleColumn { name: name.clone(), hierarchy, cells }
+        },
+    )
+}
+
+/// A table of up to `max_columns` columns and up to `max_rows` rows.
+pub fn sample(max_columns: usize, max_rows: usize) -> impl Strategy<Value = Sample> {
+    (1..=max_columns, 0..=max_rows).prop_flat_map(|(n_columns, n_rows)| {
+        let columns: Vec<_> = (0..n_columns).map(|at| column(format!("q{at}"), n_rows, 3)).collect();
+        (columns, vec(0..10_u8, n_rows), vec(0..4_u8, n_rows)).prop_map(|(columns, persons, illnesses)| {
+            Sample {
+                columns,
+                persons: persons.iter().map(|person| format!("p{person}")).collect(),
+                illnesses: illnesses.iter().map(|illness| format!("i{illness}")).collect(),
+            }
+        })
+    })
+}
+
+/// A table whose keys need more than 64 bits: three columns, each with a tree that is a single long branch with a
+/// leaf at every level, so that every level takes a bit.
+pub fn long_keys() -> impl Strategy<Value = Sample> {
+    const HEIGHT: usize = 22;
+    let column = |name: &str| {
+        let name = name.to_owned();
+        let hierarchy: Vec<Vec<String>> = (0..=HEIGHT)
+            .map(|leaf| {
+                (0..=HEIGHT)
+                    .map(|level| if level < leaf.max(1) { format!("v{leaf}") } else { format!("up{level}") })
+                    .collect()
+            })
+            .collect();
+        // Every leaf occurs, so that every level takes its bit.
+        vec(0..=HEIGHT, 0..20).prop_map(move |extra| {
+            let leaves = (0..=HEIGHT).chain(extra).map(|leaf| format!("v{leaf}")).collect::<Vec<_>>();
+            SampleColumn { name: name.clone(), hierarchy: hierarchy.clone(), cells: leaves }
+        })
+    };
+    (column("a"), column("b"), column("c")).prop_map(|(a, b, c)| {
+        let mut columns = vec![a, b, c];
+        let n_rows = columns.iter().map(|column| column.cells.len()).max().unwrap();
+        for column in &mut columns {
+            let first = column.cells[0].clone();
+            column.cells.resize(n_rows, first);
+        }
+        Sample::new(columns)
+    })
+}

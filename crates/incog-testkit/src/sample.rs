@@ -1,0 +1,70 @@
+//! A table with hierarchies as plain strings: what both the engine and the oracles are given.
+
+use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
+use incog_core::table::{Column, Role, Table};
+
+/// A table whose columns are all quasi-identifiers, plus a person and an illness per row.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// The quasi-identifiers.
+    pub columns: Vec<SampleColumn>,
+    /// Who each row is about; several rows may be about one person.
+    pub persons: Vec<String>,
+    /// A sensitive value per row.
+    pub illnesses: Vec<String>,
+}
+
+/// One column with its hierarchy.
+#[derive(Debug, Clone)]
+pub struct SampleColumn {
+    /// The column's name.
+    pub name: String,
+    /// One row a leaf: the leaf and its label at each level.
+    pub hierarchy: Vec<Vec<String>>,
+    /// One cell a row.
+    pub cells: Vec<String>,
+}
+
+impl Sample {
+    /// A sample without persons and illnesses.
+    pub fn new(columns: Vec<SampleColumn>) -> Self {
+        let n_rows = columns.first().map_or(0, |column| column.cells.len());
+        let numbers: Vec<String> = (0..n_rows).map(|row_idx| row_idx.to_string()).collect();
+        Sample { columns, persons: numbers.clone(), illnesses: numbers }
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.persons.len()
+    }
+
+    /// The height of each column's hierarchy.
+    pub fn heights(&self) -> Vec<u8> {
+        self.columns.iter().map(|column| (column.hierarchy[0].len() - 1) as u8).collect()
+    }
+
+    /// The engine's table.
+    pub fn table(&self) -> Table {
+        let quasi =
+            self.columns.iter().map(|column| (column.name.as_str(), Role::QuasiIdentifier, &column.cells));
+        let others =
+            [("person", Role::Identifier, &self.persons), ("illness", Role::Sensitive, &self.illnesses)];
+        let columns = quasi.chain(others).map(|(name, role, cells)| {
+            Column::from_cells(name, role, cells.iter().map(String::as_str)).unwrap()
+        });
+        Table::new(columns.collect()).unwrap()
+    }
+
+    /// The engine's attributes, bound to a table made from this sample.
+    pub fn attributes(&self, table: &Table) -> Attributes {
+        let attributes = self.columns.iter().map(|column| {
+            let mut hierarchy = ExplicitHierarchy::new(&column.name, "sample");
+            for (at, row) in column.hierarchy.iter().enumerate() {
+                hierarchy.push(at as u64 + 1, row.iter().map(String::as_str)).unwrap();
+            }
+            Attribute::bind(table.column(&column.name).unwrap(), hierarchy.finish().unwrap(), "sample")
+                .unwrap()
+        });
+        Attributes::new(attributes.collect()).unwrap()
+    }
+}
