@@ -1,0 +1,155 @@
+//! Every algorithm, checker and marking finds the nodes that the definition names.
+
+use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
+use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
+use incog_core::frequency::{FrequencySource, KeyWidth, Rows};
+use incog_core::lattice::Lattice;
+use incog_core::privacy::Policy;
+use incog_core::{ErrorKind, Watch};
+use incog_testkit::{Sample, naive, random};
+use proptest::prelude::*;
+
+/// Every registered checker, and the cube with other options.
+fn checkers() -> Vec<CheckerKind> {
+    let options = [
+        CubeOptions { materialize: Materialize::EveryLevel, memory: None },
+        CubeOptions { materialize: Materialize::EveryLevel, memory: Some(200) },
+        CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(0) },
+    ];
+    let registered = check::ALL.iter().map(|entry| entry.item);
+    registered.chain(options.map(CheckerKind::Cube)).collect()
+}
+
+fn nodes(lattice: &Lattice, indexes: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {
+    indexes.into_iter().map(|node| lattice.levels(node).collect()).collect()
+}
+
+fn run(search: Search, rows: &Rows, policy: &Policy) -> Outcome {
+    search.run(Problem { source: rows, policy }, &Watch::new()).unwrap()
+}
+
+fn check(sample: &Sample, k: u64, budget: u64, width: KeyWidth) -> Result<(), TestCaseError> {
+    let expected = naive::satisfying(sample, k, budget);
+    let table = sample.table();
+    let rows = Rows::with_width(&table, &sample.attributes(&table), width).unwrap();
+    let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+    for algorithm in algorithm::ALL {
+        for checker in checkers() {
+            for marking in MARKINGS {
+                let search =
+                    Search { algorithm: algorithm.item, checker, marking: marking.item, ..Search::default() };
+                let outcome = run(search, &rows, &policy);
+                let found = nodes(&outcome.lattice, outcome.holding.iter());
+                match outcome.coverage {
+                    Coverage::Complete => {
+                        prop_assert_eq!(&found, &expected, "{:?}", search);
+                        let minimal = nodes(&outcome.lattice, outcome.minimal.iter().copied());
+                        prop_assert_eq!(minimal, naive::minimal(&expected), "{:?}", search);
+                    }
+                    Coverage::OneOfMinimalHeight => {
+                        let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
+                        let lowest = expected.iter().min_by_key(|node| height(node));
+                        prop_assert_eq!(found.first(), lowest, "{:?}", search);
+                        prop_assert!(found.len() <= 1);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn key_width() -> impl Strategy<Value = KeyWidth> {
+    prop_oneof![Just(KeyWidth::U64), Just(KeyWidth::U128), Just(KeyWidth::Wide)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_search_finds_exactly_the_nodes_of_the_definition(
+        sample in random::sample(4, 40),
+        k in prop_oneof![1..=6_u64, Just(100)],
+        budget in prop_oneof![Just(0_u64), 1..=12_u64, Just(40)],
+        width in key_width(),
+    ) {
+        check(&sample, k, budget, width)?;
+    }
+
+    #[test]
+    fn several_threads_do_the_same_work_and_find_the_same(
+        sample in random::sample(4, 40),
+        k in 1..=6_u64,
+        budget in 0..=5_u64,
+    ) {
+        let table = sample.table();
+        let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        for checker in checkers() {
+            let search = Search { checker, record: Record::Families, ..Search::default() };
+            let alone = run(search, &rows, &policy);
+            let together = run(Search { threads: 3, ..search }, &rows, &policy);
+            prop_assert_eq!(&alone.holding, &together.holding);
+            prop_assert_eq!(alone.work, together.work);
+            prop_assert_eq!(&alone.iterations, &together.iterations);
+            let checked = |outcome: &Outcome| -> Vec<Vec<(usize, bool)>> {
+                outcome.families.iter().map(|family| family.checked.clone()).collect()
+            };
+            prop_assert_eq!(checked(&alone), checked(&together));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn keys_of_more_than_64_bits_change_nothing(sample in random::long_keys(), k in 2..=4_u64, budget in 0..=6_u64) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        prop_assert!(rows.layout().n_bits() > 64);
+        prop_assert_eq!(rows.layout().width(), KeyWidth::U128);
+        let wide = Rows::with_width(&table, &attributes, KeyWidth::Wide).unwrap();
+        let expected = naive::satisfying(&sample, k, budget);
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        for rows in [&rows, &wide] {
+            for checker in [CheckerKind::Scan, CheckerKind::RollUp, CheckerKind::SuperRoots] {
+                let outcome = run(Search { checker, ..Search::default() }, rows, &policy);
+                prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_table_holds_everywhere() {
+    let mut sample = Sample::new(vec![]);
+    for name in ["a", "b"] {
+        let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()], vec!["y".to_owned(), "*".to_owned()]];
+        sample.columns.push(incog_testkit::SampleColumn { name: name.into(), hierarchy, cells: vec![] });
+    }
+    check(&sample, 5, 0, KeyWidth::U64).unwrap();
+    assert_eq!(naive::satisfying(&sample, 5, 0).len(), 4);
+}
+
+#[test]
+fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
+    let case = incog_testkit::case::Case::all().remove(0);
+    let sample = case.sample();
+    let table = sample.table();
+    let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    for algorithm in algorithm::ALL {
+        let watch = Watch::new();
+        watch.cancel();
+        let search = Search { algorithm: algorithm.item, ..Search::default() };
+        let error = search.run(Problem { source: &rows, policy: &policy }, &watch).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert_eq!(watch.nodes_judged(), 1, "it asked before it judged");
+    }
+    let watch = Watch::new();
+    let search = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+    search.run(Problem { source: &rows, policy: &policy }, &watch).unwrap();
+    assert_eq!((watch.nodes_judged(), watch.nodes_open()), (12, 0));
+}

@@ -1,0 +1,327 @@
+//! Laws that hold for every table: roll-up = scan, projection = scan, composed hierarchies, metrics of a node =
+//! metrics of its released labels, and every release passes the independent checker.
+
+use std::collections::BTreeMap;
+
+use incog_core::Watch;
+use incog_core::algorithm::Search;
+use incog_core::check::Problem;
+use incog_core::frequency::{FrequencySet, FrequencySource, KeyWidth, Method, Rows, Scratch};
+use incog_core::group::Demand;
+use incog_core::hierarchy::Attributes;
+use incog_core::lattice::{Grouping, Lattice};
+use incog_core::metric::{self, Costs};
+use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
+use incog_core::recoding::{PerLevel, Recoding, Release};
+use incog_testkit::{Sample, naive, random};
+use incog_verify::{Claims, Labels, verify};
+use proptest::prelude::*;
+
+/// A level for each attribute, or none, from any numbers.
+fn grouping_of(heights: &[u8], picks: &[u8]) -> Vec<Option<u8>> {
+    let pick = |(&height, &pick): (&u8, &u8)| (pick % 4 != 0).then(|| pick / 4 % (height + 1));
+    heights.iter().zip(picks).map(pick).collect()
+}
+
+fn grouping(levels: &[Option<u8>]) -> Grouping {
+    let mut grouping = Grouping::NOTHING;
+    for (attribute, level) in levels.iter().enumerate() {
+        if let Some(level) = level {
+            grouping.set(attribute, *level);
+        }
+    }
+    grouping
+}
+
+type Named = BTreeMap<Vec<String>, (u64, u64, Vec<(String, u64)>)>;
+
+/// The groups by their labels: rows, persons, and illnesses with counts.
+fn by_name(set: &FrequencySet, sample: &Sample, attributes: &Attributes) -> Named {
+    let table = sample.table();
+    let illness = table.column("illness").unwrap().dictionary();
+    (0..set.n_groups())
+        .map(|at| {
+            let label = |(attribute, level): (usize, u8)| {
+                attributes[attribute].hierarchy().labels(level).value(set.label(at, attribute)).to_owned()
+            };
+            let group = set.measures().group(at);
+            let mut histogram: Vec<(String, u64)> = group
+                .histogram(0)
+                .unwrap()
+                .iter()
+                .map(|&(code, rows)| (illness.value(code).to_owned(), rows))
+                .collect();
+            histogram.sort();
+            (set.grouping().iter().map(label).collect(), (group.rows(), group.persons().unwrap(), histogram))
+        })
+        .collect()
+}
+
+/// The same from the definition.
+fn expected(sample: &Sample, levels: &[Option<u8>]) -> Named {
+    naive::groups(sample, levels)
+        .into_iter()
+        .map(|(labels, rows)| {
+            let mut persons: Vec<&String> = rows.iter().map(|&row_idx| &sample.persons[row_idx]).collect();
+            persons.sort();
+            persons.dedup();
+            let mut histogram: BTreeMap<String, u64> = BTreeMap::new();
+            for &row_idx in &rows {
+                *histogram.entry(sample.illnesses[row_idx].clone()).or_default() += 1;
+            }
+            (labels, (rows.len() as u64, persons.len() as u64, histogram.into_iter().collect()))
+        })
+        .collect()
+}
+
+fn everything() -> Demand {
+    Demand { persons: true, histograms: vec![0] }
+}
+
+fn rows_of(sample: &Sample, width: KeyWidth) -> (Rows, Attributes) {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::with_width(&table, &attributes, width).unwrap();
+    let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
+    (rows, attributes)
+}
+
+struct Wrapped<'a>(Release<'a>);
+
+impl Labels for Wrapped<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.0.header()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
+        self.0.cell(row_idx, column_idx)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Scans count what the definition says, with every key width and method; merging their groups, one step or
+    /// several attributes at once, gives what a scan gives.
+    #[test]
+    fn scan_roll_up_and_projection_agree_for_all_measures(
+        sample in random::sample(4, 40),
+        from in proptest::collection::vec(any::<u8>(), 4),
+        by in proptest::collection::vec(any::<u8>(), 4),
+    ) {
+        let heights = sample.heights();
+        let fine = grouping_of(&heights, &from);
+        // Coarser in every attribute: a higher level, or left out.
+        let coarse: Vec<Option<u8>> = fine
+            .iter()
+            .zip(&heights)
+            .zip(&by)
+            .map(|((level, &height), &pick)| level.and_then(|level| {
+                let level = level + pick / 4 % (height - level + 1);
+                (pick % 4 != 0).then_some(level)
+            }))
+            .collect();
+        for width in [KeyWidth::U64, KeyWidth::U128, KeyWidth::Wide] {
+            let (rows, attributes) = rows_of(&sample, width);
+            prop_assert_eq!(rows.layout().width(), width);
+            for method in [Method::Auto, Method::Hash, Method::Sort] {
+                let scanned = rows.count(&grouping(&fine), &everything(), method).unwrap();
+                prop_assert_eq!(by_name(&scanned, &sample, &attributes), expected(&sample, &fine));
+                let rolled = scanned.roll_up(&grouping(&coarse), &mut Scratch::default());
+                prop_assert_eq!(by_name(&rolled, &sample, &attributes), expected(&sample, &coarse));
+                let sorted = rolled.sorted();
+                prop_assert_eq!(by_name(&sorted, &sample, &attributes), expected(&sample, &coarse));
+            }
+        }
+    }
+
+    /// With rows as the only measure, other kernels run: they must give the same counts.
+    #[test]
+    fn counting_rows_only_changes_no_count(
+        sample in random::sample(4, 40),
+        picks in proptest::collection::vec(any::<u8>(), 4),
+    ) {
+        let levels = grouping_of(&sample.heights(), &picks);
+        let (rows, _) = rows_of(&sample, KeyWidth::U64);
+        for method in [Method::Auto, Method::Hash, Method::Sort] {
+            let full = rows.count(&grouping(&levels), &everything(), method).unwrap().sorted();
+            let only = rows.count(&grouping(&levels), &Demand::default(), method).unwrap().sorted();
+            prop_assert_eq!(full.measures().rows(), only.measures().rows());
+        }
+    }
+
+    /// γ⁺ composes: the label of a label is the label of the value.
+    #[test]
+    fn generalizing_in_steps_equals_generalizing_at_once(sample in random::sample(2, 10)) {
+        let table = sample.table();
+        for (attribute, column) in sample.attributes(&table).iter().zip(&sample.columns) {
+            let hierarchy = attribute.hierarchy();
+            for (leaf, path) in column.hierarchy.iter().enumerate() {
+                for from in 0..=hierarchy.height() {
+                    let start = hierarchy.generalize(leaf as u32, 0, from);
+                    for to in from..=hierarchy.height() {
+                        let label = hierarchy.generalize(start, from, to);
+                        prop_assert_eq!(hierarchy.labels(to).value(label), &path[usize::from(to)]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every metric, from the sums over a node's groups and recomputed from the labels of its release, which
+    /// passes the independent checker.
+    #[test]
+    fn metrics_of_a_node_are_those_of_its_verified_release(
+        sample in random::sample(3, 30),
+        k in 1..=5_u64,
+        budget in prop_oneof![Just(0_u64), 1..=30_u64],
+        weights in proptest::collection::vec(0.25..4.0_f64, 3),
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let problem = Problem { source: &rows, policy: &policy };
+        let weights = weights[..attributes.len()].to_vec();
+        let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights.clone()).unwrap();
+        let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+        let nodes: Vec<usize> = outcome.holding.iter().collect();
+        let described =
+            metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Watch::new()).unwrap();
+        prop_assert_eq!(described.len(), nodes.len());
+        let mut scores = vec![Vec::new(); metric::ALL.len()];
+        for node in &described {
+            let levels = &node.statistics.levels;
+            let out = naive::rows_to_suppress(&sample, levels, k);
+            prop_assert_eq!(node.statistics.suppressed_rows, out.len() as u64);
+            let mut labels: Vec<Option<Vec<String>>> =
+                naive::labels(&sample, &naive::present(levels)).into_iter().map(Some).collect();
+            for &row_idx in &out {
+                labels[row_idx] = None;
+            }
+            let least = naive::groups(&sample, &naive::present(levels)).into_values()
+                .map(|rows| rows.len() as u64).filter(|&rows| rows >= k).min();
+            prop_assert_eq!(node.statistics.smallest_group, least);
+
+            // The release has exactly those labels, in order, without the persons.
+            let recoding = Recoding::PerLevel(PerLevel::new(problem, levels).unwrap());
+            let release = recoding.apply(&table, &attributes).unwrap();
+            let q = attributes.len();
+            prop_assert_eq!(release.header().len(), q + 1);
+            let released: Vec<Vec<String>> = (0..release.n_rows())
+                .map(|row_idx| (0..q).map(|at| release.cell(row_idx, at).to_owned()).collect())
+                .collect();
+            prop_assert_eq!(&released, &labels.iter().flatten().cloned().collect::<Vec<_>>());
+            let claims = Claims {
+                quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
+                k,
+                released_rows: (sample.n_rows() - out.len()) as u64,
+            };
+            prop_assert!(verify(Wrapped(release), &claims).is_ok());
+
+            for (at, entry) in metric::ALL.iter().enumerate() {
+                let score = entry.item.score(&costs, &node.statistics);
+                let expected = naive::score(&sample, levels, &labels, &weights, entry.name);
+                let scale = expected.abs().max(1.0);
+                prop_assert!((score - expected).abs() <= 1e-12 * scale, "{}: {score} {expected}", entry.name);
+                scores[at].push((score, node.height, levels.clone()));
+            }
+        }
+        // The best node by each metric; ties by height, then in column order.
+        for (entry, mut scores) in metric::ALL.iter().zip(scores) {
+            let best =
+                metric::best(problem, &attributes, &outcome.lattice, &outcome.holding, &costs, entry.item, &Watch::new())
+                    .unwrap();
+            scores.sort_by(|a, b| {
+                entry.item.direction().compare(a.0, b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+            });
+            let expected = scores.into_iter().next().map(|(_, _, levels)| levels);
+            prop_assert_eq!(best.map(|best| best.statistics.levels), expected, "{}", entry.name);
+        }
+    }
+
+    /// k-anonymity is absorbing, by rows and by persons, and its shortcut counts what `admits` refuses.
+    #[test]
+    fn admitted_groups_stay_admitted_and_the_shortcut_equals_the_definition(
+        sample in random::sample(2, 40),
+        k in 1..=6_u64,
+    ) {
+        let (rows, attributes) = rows_of(&sample, KeyWidth::U64);
+        let heights = sample.heights();
+        let lattice = Lattice::new(&heights).unwrap();
+        for model in [KAnonymity::new(k).unwrap(), KAnonymity::of_persons(k).unwrap()] {
+            prop_assert_eq!(model.closure(), Closure::Absorbing);
+            let fine = rows.count(&lattice.grouping(0), &everything(), Method::Auto).unwrap();
+            for node in 0..lattice.n_nodes() {
+                let coarse = fine.roll_up(&lattice.grouping(node), &mut Scratch::default());
+                let mut refused = 0;
+                for group in coarse.measures().groups() {
+                    if !model.admits(group).unwrap() {
+                        refused += group.rows();
+                    }
+                }
+                prop_assert_eq!(model.refused_rows(&coarse).unwrap(), refused);
+                for up in lattice.generalizations(node) {
+                    let merged = coarse.roll_up(&lattice.grouping(up), &mut Scratch::default());
+                    let names = |set: &FrequencySet, at: usize| -> Vec<u32> {
+                        (0..heights.len()).map(|attribute| set.label(at, attribute)).collect()
+                    };
+                    for (at, group) in coarse.measures().groups().enumerate() {
+                        if !model.admits(group).unwrap() {
+                            continue;
+                        }
+                        let target: Vec<u32> = (0..heights.len())
+                            .map(|attribute| {
+                                let (from, to) = (lattice.level(node, attribute), lattice.level(up, attribute));
+                                attributes[attribute].hierarchy().generalize(coarse.label(at, attribute), from, to)
+                            })
+                            .collect();
+                        let into = (0..merged.n_groups()).find(|&into| names(&merged, into) == target).unwrap();
+                        prop_assert!(model.admits(merged.measures().group(into)).unwrap());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Moving one record out of a smallest group must be noticed by the checker.
+#[test]
+fn a_release_with_a_record_too_few_in_a_group_is_refused() {
+    struct Broken<'a>(Release<'a>);
+    impl Labels for Broken<'_> {
+        fn header(&self) -> Vec<&str> {
+            self.0.header()
+        }
+        fn n_rows(&self) -> usize {
+            self.0.n_rows()
+        }
+        fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
+            let cell = self.0.cell(row_idx, column_idx);
+            match (row_idx, column_idx, cell) {
+                (0, 1, "Male") => "Female",
+                _ => cell,
+            }
+        }
+    }
+    let case =
+        incog_testkit::case::Case::all().into_iter().find(|case| case.name == "patients-k2.toml").unwrap();
+    let sample = case.sample();
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(3).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let release = || {
+        let recoding = Recoding::PerLevel(PerLevel::new(problem, &[1, 0, 2]).unwrap());
+        recoding.apply(&table, &attributes).unwrap()
+    };
+    let claims = Claims { quasi_identifiers: case.quasi_identifiers.clone(), k: 3, released_rows: 6 };
+    assert!(verify(Wrapped(release()), &claims).is_ok(), "three men, three women");
+    assert!(verify(Broken(release()), &claims).is_err(), "two men, four women");
+    assert!(PerLevel::new(problem, &[0, 0, 2]).is_err(), "not within the budget");
+}
