@@ -1,1 +1,29 @@
-//! placeholder
+//! incog publishes microdata that cannot be joined back to people, and proves it.
+//!
+//! This is the library that people depend on: it reads data and job files, runs the engine
+//! ([`incog_core`]) and reports. So far it searches: given a table, its quasi-identifiers and a hierarchy for
+//! each, it finds every full-domain generalization that is k-anonymous.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! # fn main() -> incog::Result<()> {
+//! let job = incog::Job::read(Path::new("incog.toml"))?;
+//! let plan = incog::Plan::new(&job)?;
+//! let report = plan.search(incog::Listing::Minimal, &incog::Watch::new())?;
+//! println!("{} of {} generalizations hold", report.satisfying, report.lattice_nodes);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod source;
+pub mod job;
+mod plan;
+mod report;
+
+pub use incog_core::registry;
+pub use incog_core::{Error, ErrorKind, Result, Watch, algorithm, check, metric, privacy};
+pub use job::Job;
+pub use plan::{Listing, Plan};
+pub use report::{NodeReport, SearchReport};

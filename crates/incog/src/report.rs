@@ -1,0 +1,204 @@
+//! What a search found, for machines and for people.
+//!
+//! Plain data. It speaks of columns, levels and counts; no label and no cell value ever gets in.
+
+use std::fmt::{self, Write};
+use std::time::Duration;
+
+use incog_core::algorithm::{Coverage, Outcome};
+use incog_core::hierarchy::Attribute;
+use incog_core::metric::{self, Costs, Scored};
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::plan::Plan;
+
+/// The result of a search.
+#[derive(Debug, Clone, Serialize)]
+pub struct SearchReport {
+    /// The quasi-identifiers, in declared order: what every claim is relative to.
+    pub quasi_identifiers: Vec<String>,
+    /// Rows of the table.
+    pub rows: u64,
+    /// What was asked for.
+    pub policy: PolicyReport,
+    /// The traversal.
+    pub algorithm: &'static str,
+    /// How nodes were judged.
+    pub checker: &'static str,
+    /// What a node that holds says of others.
+    pub marking: &'static str,
+    /// How `best` was picked.
+    pub metric: &'static str,
+    /// Nodes of the lattice.
+    pub lattice_nodes: u64,
+    /// Is every node classified? If not, `satisfying` counts only what was looked for: one node of minimal height.
+    pub complete: bool,
+    /// Nodes that satisfy the policy.
+    pub satisfying: u64,
+    /// Nodes that were checked, all iterations together.
+    pub nodes_checked: u64,
+    /// Passes over the table.
+    pub table_scans: u64,
+    /// Groups read while rolling up.
+    pub groups_touched: u64,
+    /// Satisfying nodes with no satisfying node below them.
+    pub minimal: Vec<NodeReport>,
+    /// The satisfying node with the best score.
+    pub best: Option<NodeReport>,
+    /// Every satisfying node, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<Vec<NodeReport>>,
+    /// How long the search took, in milliseconds, without reading and reporting.
+    pub search_ms: f64,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Serialize)]
+pub struct PolicyReport {
+    /// In words.
+    pub requires: String,
+    /// How many rows may be left out.
+    pub suppression_rows: u64,
+}
+
+/// One node.
+#[derive(Debug, Clone, Serialize)]
+pub struct NodeReport {
+    /// The level of each column.
+    pub levels: IndexMap<String, u8>,
+    /// The sum of the levels.
+    pub height: u64,
+    /// The smallest released group, if anything is released.
+    pub smallest_group: Option<u64>,
+    /// Rows that are left out.
+    pub suppressed_rows: u64,
+    /// The score by each metric.
+    pub scores: IndexMap<&'static str, f64>,
+}
+
+impl SearchReport {
+    pub(crate) fn new(
+        plan: &Plan,
+        outcome: &Outcome,
+        costs: &Costs,
+        search_time: Duration,
+        minimal: &[Scored],
+        all: Option<&[Scored]>,
+        best: Option<&Scored>,
+    ) -> Self {
+        let node = |scored: &Scored| NodeReport {
+            levels: plan
+                .attributes
+                .iter()
+                .zip(&scored.statistics.levels)
+                .map(|(attribute, &level)| (attribute.name().to_owned(), level))
+                .collect(),
+            height: scored.height as u64,
+            smallest_group: scored.statistics.smallest_group,
+            suppressed_rows: scored.statistics.suppressed_rows,
+            scores: metric::ALL
+                .iter()
+                .map(|entry| (entry.name, entry.item.score(costs, &scored.statistics)))
+                .collect(),
+        };
+        SearchReport {
+            quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
+            rows: costs.n_rows,
+            policy: PolicyReport { requires: plan.policy.describe(), suppression_rows: plan.policy.budget() },
+            algorithm: plan.names.algorithm,
+            checker: plan.names.checker,
+            marking: plan.names.marking,
+            metric: plan.names.metric,
+            lattice_nodes: outcome.lattice.n_nodes() as u64,
+            complete: outcome.coverage == Coverage::Complete,
+            satisfying: outcome.holding.len() as u64,
+            nodes_checked: outcome.work.nodes_checked,
+            table_scans: outcome.work.table_scans,
+            groups_touched: outcome.work.groups_touched,
+            minimal: minimal.iter().map(node).collect(),
+            best: best.map(node),
+            all: all.map(|all| all.iter().map(node).collect()),
+            search_ms: search_time.as_secs_f64() * 1000.0,
+        }
+    }
+
+    /// The report as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report has only text and finite numbers")
+    }
+
+    /// One line: what was found.
+    fn headline(&self) -> String {
+        let Self { satisfying, lattice_nodes, rows, policy, .. } = self;
+        let requires = &policy.requires;
+        let budget = match policy.suppression_rows {
+            0 => "without suppression".to_owned(),
+            budget => format!("with at most {budget} of {rows} rows suppressed"),
+        };
+        if self.satisfying == 0 {
+            format!("none of {lattice_nodes} generalizations satisfies {requires} {budget}")
+        } else if self.complete {
+            format!("{satisfying} of {lattice_nodes} generalizations satisfy {requires} {budget}")
+        } else {
+            format!(
+                "one of {lattice_nodes} generalizations of minimal height that satisfies {requires} {budget}"
+            )
+        }
+    }
+}
+
+impl fmt::Display for SearchReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.headline())?;
+        writeln!(f, "relative to the quasi-identifiers {}", self.quasi_identifiers.join(", "))?;
+        writeln!(
+            f,
+            "{} with {} judged {} nodes in {:.1} ms",
+            self.algorithm, self.checker, self.nodes_checked, self.search_ms
+        )?;
+        let (title, nodes) = match &self.all {
+            Some(all) => ("all", all),
+            None => ("minimal", &self.minimal),
+        };
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\n{title} (levels; 0 = as collected):")?;
+        write_table(f, &self.quasi_identifiers, nodes, self.metric)?;
+        if let Some(best) = &self.best {
+            writeln!(f, "\nbest by {}:", self.metric)?;
+            write_table(f, &self.quasi_identifiers, std::slice::from_ref(best), self.metric)?;
+        }
+        Ok(())
+    }
+}
+
+/// Right-aligned columns: a level for each attribute, then what is known of the node.
+fn write_table(
+    f: &mut fmt::Formatter<'_>,
+    columns: &[String],
+    nodes: &[NodeReport],
+    metric: &str,
+) -> fmt::Result {
+    let mut rows: Vec<Vec<String>> = vec![columns.to_vec()];
+    rows[0].extend(["height", "smallest group", "suppressed", metric].map(str::to_owned));
+    for node in nodes {
+        let mut row: Vec<String> = node.levels.values().map(u8::to_string).collect();
+        row.push(node.height.to_string());
+        row.push(node.smallest_group.map_or("-".to_owned(), |size| size.to_string()));
+        row.push(node.suppressed_rows.to_string());
+        row.push(format!("{:.6}", node.scores[metric]));
+        rows.push(row);
+    }
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            write!(line, "  {cell:>width$}")?;
+        }
+        writeln!(f, "{line}")?;
+    }
+    Ok(())
+}
