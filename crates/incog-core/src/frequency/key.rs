@@ -20,7 +20,7 @@ pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
     fn unite(&mut self, other: &Self);
     /// The bits that are also set in `mask`.
     fn masked(&self, mask: &Self) -> Self;
-    /// At most 32 bits from `offset` on.
+    /// The bits from `offset` on, moved down, that are also set in `mask`.
     fn extract(&self, offset: u32, mask: u32) -> u32;
     /// A hash with all bits well mixed.
     fn mix(&self) -> u64;

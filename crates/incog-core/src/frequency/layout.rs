@@ -177,17 +177,19 @@ type SortedLabels<K> = Vec<(K, u32)>;
 pub(crate) struct Target<K> {
     /// What to keep of a key.
     pub(crate) mask: K,
-    /// The kept bits as runs: offset, mask of at most 32 bits, and where the run goes when all are pushed together.
-    pub(crate) runs: Vec<Run>,
     /// How many bits are kept.
     pub(crate) n_bits: u32,
+    /// How many bits a key has.
+    pub(crate) n_key_bits: u32,
+    /// How to push the kept bits together, if they are at most 32.
+    pub(crate) runs: Vec<Run>,
 }
 
+/// Kept bits that stand together: moved down by `down`, they are the bits of `mask` of a cell number.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Run {
-    pub(crate) offset: u32,
+    pub(crate) down: u32,
     pub(crate) mask: u32,
-    pub(crate) shift: u32,
 }
 
 impl<K: Key> Packed<K> {
@@ -245,21 +247,20 @@ impl<K: Key> Packed<K> {
     pub(crate) fn target(&self, layout: &KeyLayout, grouping: &Grouping) -> Target<K> {
         let mut mask = K::zeros(self.n_bits);
         let mut runs = Vec::new();
-        let mut n_bits = 0;
+        let n_bits = layout.n_bits_at(grouping);
+        let mut n_packed = n_bits;
+        // First attributes stand highest, in the key as in the cell, so every run moves down.
         for (attribute, level) in grouping.iter() {
             mask.unite(&self.masks[attribute][usize::from(level)]);
             let bits = &layout.attributes[attribute];
-            let mut left = bits.kept[usize::from(level)];
-            let mut offset = bits.end - left;
-            while left > 0 {
-                let width = left.min(32);
-                runs.push(Run { offset, mask: (u64::MAX >> (64 - width)) as u32, shift: n_bits });
-                n_bits += width;
-                offset += width;
-                left -= width;
+            let kept = bits.kept[usize::from(level)];
+            n_packed -= kept;
+            if kept > 0 && n_bits <= 32 {
+                let ones = (u64::MAX >> (64 - kept)) as u32;
+                runs.push(Run { down: bits.end - kept - n_packed, mask: ones << n_packed });
             }
         }
-        Target { mask, runs, n_bits }
+        Target { mask, n_bits, n_key_bits: self.n_bits, runs }
     }
 
     /// The label code of an attribute at a level, read from a key.

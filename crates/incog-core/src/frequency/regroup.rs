@@ -3,14 +3,14 @@
 //! Given keys (of records or of finer groups) and the bits to keep, find the distinct masked keys and add up
 //! their rows. Which kernel is fastest depends on how many cells there could be and how many keys come in:
 //!
-//! - *dense*: the kept bits, pushed together, index an array. One or two nanoseconds a key while the array
-//!   stays in cache; taken when there are few cells for the keys at hand.
+//! - *dense*: the kept bits, pushed together, number a cell of an array. Taken when there are few cells for the
+//!   keys at hand. Where only records are counted, each adds one to its cell, and the groups are read off the
+//!   array; otherwise the array has the number of each cell's group.
 //! - *hash*: the general case.
 //! - *sort*: for millions of keys that are nearly all different, where a hash table misses the cache each time.
 //!
-//! Groups come out in the order of their first key (dense, hash) or sorted (sort). Neither depends on the hash
-//! function, so results are the same on every run. The dense array lives in a [`Scratch`] and is zeroed
-//! by walking the groups found, not the cells: its size costs nothing when few cells are used.
+//! Groups come out sorted or in the order of their first key. Neither depends on the hash function, so results
+//! are the same on every run. The dense array lives in a [`Scratch`], clean from one use to the next.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -39,7 +39,7 @@ pub(crate) enum Assignment {
 /// Memory that is used again from one grouping to the next.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// For each cell the group index plus one; all zero between uses.
+    /// For each cell its count, or its group index plus one; all zero between uses.
     cells: Vec<u32>,
 }
 
@@ -56,6 +56,12 @@ const DENSE_BITS: u32 = 16;
 const MAX_DENSE_BITS: u32 = 24;
 /// Beyond the cache, dense still wins while there are not many more cells than keys.
 const CELLS_PER_KEY: usize = 8;
+/// Arrays that are counted in at a time, where they are small.
+const LANES: usize = 4;
+/// Up to this many cells are counted in lanes: all together fit the first-level cache.
+const LANE_CELLS: usize = 1 << 11;
+/// Keys whose cells are computed at a time.
+const BLOCK: usize = 1024;
 /// From this many keys on, sorting beats hashing when most keys are different.
 const SORT_FROM: usize = 1 << 18;
 
@@ -87,6 +93,42 @@ pub(crate) fn regroup<K: Key>(
     }
 }
 
+/// Adds one to the counter of each cell number. Where there is room for several lanes of `n_cells`, neighbours
+/// count in arrays of their own: in skewed data they often fall into one cell, and each increment would wait for
+/// the one before it.
+fn count(numbers: &[u32], cells: &mut [u32], n_cells: usize) {
+    if cells.len() == n_cells {
+        for &cell in numbers {
+            cells[cell as usize] += 1;
+        }
+        return;
+    }
+    debug_assert_eq!(cells.len(), LANES * n_cells);
+    let (a, rest) = cells.split_at_mut(n_cells);
+    let (b, rest) = rest.split_at_mut(n_cells);
+    let (c, d) = rest.split_at_mut(n_cells);
+    let quads = numbers.chunks_exact(LANES);
+    for &cell in quads.remainder() {
+        a[cell as usize] += 1;
+    }
+    for quad in quads {
+        a[quad[0] as usize] += 1;
+        b[quad[1] as usize] += 1;
+        c[quad[2] as usize] += 1;
+        d[quad[3] as usize] += 1;
+    }
+}
+
+/// The number of a key's cell: its kept bits, pushed together.
+#[inline]
+fn cell_of<K: Key>(key: &K, runs: &[Run]) -> usize {
+    let mut cell = 0;
+    for run in runs {
+        cell |= key.extract(run.down, run.mask);
+    }
+    cell as usize
+}
+
 struct Job<'a, K> {
     keys: &'a [K],
     weights: Option<&'a [u64]>,
@@ -96,19 +138,18 @@ struct Job<'a, K> {
 
 impl<K: Key> Job<'_, K> {
     fn dense(&self, scratch: &mut Scratch) -> Regrouped<K> {
-        // A fixed number of runs lets the compiler unroll; more than four attributes with bits are rare.
+        // A fixed number of runs lets the compiler unroll.
         match self.target.runs.len() {
             0 => self.dense_with::<0>(scratch),
             1 => self.dense_with::<1>(scratch),
             2 => self.dense_with::<2>(scratch),
             3 => self.dense_with::<3>(scratch),
             4 => self.dense_with::<4>(scratch),
+            5 => self.dense_with::<5>(scratch),
+            6 => self.dense_with::<6>(scratch),
             _ => {
                 let runs = self.target.runs.as_slice();
-                self.dense_by(scratch, |key| {
-                    runs.iter()
-                        .fold(0, |cell, run| cell | (key.extract(run.offset, run.mask) << run.shift) as usize)
-                })
+                self.dense_by(scratch, |key| cell_of(key, runs))
             }
         }
     }
@@ -116,42 +157,83 @@ impl<K: Key> Job<'_, K> {
     fn dense_with<const N: usize>(&self, scratch: &mut Scratch) -> Regrouped<K> {
         let mut runs = [Run::default(); N];
         runs.copy_from_slice(&self.target.runs);
-        self.dense_by(scratch, |key| {
-            let mut cell = 0;
-            for run in &runs {
-                cell |= key.extract(run.offset, run.mask) << run.shift;
-            }
-            cell as usize
-        })
+        self.dense_by(scratch, |key| cell_of(key, &runs))
     }
 
     fn dense_by(&self, scratch: &mut Scratch, cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
         let n_cells = 1_usize << self.target.n_bits;
-        if scratch.cells.len() < n_cells {
-            scratch.cells.resize(n_cells, 0);
+        let n_counters = if n_cells <= LANE_CELLS { n_cells * LANES } else { n_cells };
+        if scratch.cells.len() < n_counters {
+            scratch.cells.resize(n_counters, 0);
         }
-        let cells = &mut scratch.cells[..n_cells];
+        let cells = &mut scratch.cells[..n_counters];
+        // Reading groups off the array means looking at every cell: not if there are more cells than keys.
+        if self.weights.is_none() && self.assignment == Assignment::Skip && n_cells <= 2 * self.keys.len() {
+            self.count_cells(cells, cell_of)
+        } else {
+            self.number_cells(cells, cell_of)
+        }
+    }
+
+    /// Adds one to the cell of each key, then reads the groups off the array.
+    fn count_cells(&self, cells: &mut [u32], cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
+        let n_cells = 1 << self.target.n_bits;
+        let mut numbers = [0_u32; BLOCK];
+        for keys in self.keys.chunks(BLOCK) {
+            let numbers = &mut numbers[..keys.len()];
+            for (key, number) in keys.iter().zip(&mut *numbers) {
+                *number = cell_of(key) as u32;
+            }
+            count(numbers, cells, n_cells);
+        }
+        let (cells, others) = cells.split_at_mut(n_cells);
+        for lane in others.chunks_mut(n_cells) {
+            for (cell, count) in cells.iter_mut().zip(lane) {
+                *cell += std::mem::take(count);
+            }
+        }
+        let n_groups = cells.iter().filter(|&&count| count > 0).count();
+        let mut keys = Vec::with_capacity(n_groups);
+        let mut rows = Vec::with_capacity(n_groups);
+        for (cell, count) in cells.iter_mut().enumerate() {
+            if *count > 0 {
+                let mut key = K::zeros(self.target.n_key_bits);
+                for run in &self.target.runs {
+                    key.put(run.down, cell as u32 & run.mask);
+                }
+                keys.push(key);
+                rows.push(u64::from(*count));
+                *count = 0;
+            }
+        }
+        Regrouped { keys, rows, assignment: None }
+    }
+
+    /// Numbers the cells in order of their first key.
+    fn number_cells(&self, cells: &mut [u32], cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
         let mask = &self.target.mask;
-        let mut out = Regrouped { keys: Vec::new(), rows: Vec::<u64>::new(), assignment: None };
+        let mut keys: Vec<K> = Vec::new();
+        let mut rows: Vec<u64> = Vec::new();
         let mut assignment = Vec::new();
         for (at, key) in self.keys.iter().enumerate() {
             let cell = &mut cells[cell_of(key)];
             if *cell == 0 {
-                out.keys.push(key.masked(mask));
-                out.rows.push(0);
-                *cell = out.keys.len() as u32;
+                keys.push(key.masked(mask));
+                rows.push(0);
+                *cell = keys.len() as u32;
             }
             let group = *cell - 1;
-            out.rows[group as usize] += self.weights.map_or(1, |weights| weights[at]);
+            rows[group as usize] += self.weights.map_or(1, |weights| weights[at]);
             if self.assignment == Assignment::Record {
                 assignment.push(group);
             }
         }
-        for key in &out.keys {
+        // Through the groups found, not through all cells: there may be many more.
+        for key in &keys {
             cells[cell_of(key)] = 0;
         }
-        out.assignment = (self.assignment == Assignment::Record).then_some(assignment);
-        out
+        let assignment = (self.assignment == Assignment::Record).then_some(assignment);
+        Regrouped { keys, rows, assignment }
     }
 
     fn hash(&self) -> Regrouped<K> {
@@ -234,8 +316,8 @@ mod tests {
 
     /// Groups by bits 4..8 and 20..28 with each kernel; returns sorted (key, rows) of each.
     fn check(keys: &[u64], weights: Option<&[u64]>, assignment: Assignment) {
-        let runs = vec![Run { offset: 4, mask: 0xF, shift: 0 }, Run { offset: 20, mask: 0xFF, shift: 4 }];
-        let target = Target { mask: 0x0FF0_00F0, runs, n_bits: 12 };
+        let runs = vec![Run { down: 16, mask: 0xFF0 }, Run { down: 4, mask: 0xF }];
+        let target = Target { mask: 0x0FF0_00F0, n_bits: 12, n_key_bits: 44, runs };
         let mut naive = std::collections::BTreeMap::new();
         for (at, key) in keys.iter().enumerate() {
             *naive.entry(key & target.mask).or_insert(0) += weights.map_or(1, |weights| weights[at]);

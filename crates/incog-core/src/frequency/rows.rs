@@ -4,7 +4,7 @@
 //! searching. Memory: one key a record (8 bytes in the common case), plus a code per record for the unit and
 //! for each sensitive column that may be asked for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::Packed;
@@ -25,6 +25,8 @@ pub struct Rows {
     keys: Keys,
     persons: Option<Vec<u32>>,
     sensitive: Vec<Vec<u32>>,
+    /// Scratch memory that is not in use: fresh pages for every scan would cost as much as the scan.
+    scratch: Mutex<Vec<Scratch>>,
 }
 
 impl Rows {
@@ -54,7 +56,7 @@ impl Rows {
             KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_columns(n_rows, &columns)),
             KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_columns(n_rows, &columns)),
         };
-        Ok(Rows { layout, n_rows, keys, persons: None, sensitive: Vec::new() })
+        Ok(Rows { layout, n_rows, keys, persons: None, sensitive: Vec::new(), scratch: Mutex::default() })
     }
 
     /// Lets groups be measured in distinct values of the `unit` column: one person, several rows.
@@ -70,6 +72,11 @@ impl Rows {
         Ok(self)
     }
 
+    fn pool(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        // A thread that panicked never had the pool locked while changing it.
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn group<K: Key>(
         &self,
         keys: &[K],
@@ -80,7 +87,9 @@ impl Rows {
     ) -> Result<FrequencySet> {
         let target = packed.target(&self.layout, grouping);
         let assignment = if demand.is_rows_only() { Assignment::Skip } else { Assignment::Record };
-        let grouped = regroup(keys, None, &target, method, assignment, &mut Scratch::default());
+        let mut scratch = self.pool().pop().unwrap_or_default();
+        let grouped = regroup(keys, None, &target, method, assignment, &mut scratch);
+        self.pool().push(scratch);
         let measures = match &grouped.assignment {
             None => Measures::of_rows(grouped.rows),
             Some(assignment) => {

@@ -1,0 +1,302 @@
+//! The benchmark: one table per run, all ratios to one plain group-by of the same run.
+//!
+//! The machine is noisy, so seconds mean little; a ratio to the same work done by the same process means more.
+//! *Base* is a hash table, presized to the number of rows, that counts the distinct keys of all rows at level 0.
+//! Every figure is the least of several rounds in which base and all contestants take turns.
+#![forbid(unsafe_code)]
+
+mod dataset;
+mod table;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+use dataset::Dataset;
+use incog_core::algorithm::{Algorithm, Marking, Search};
+use incog_core::check::{CheckerKind, CubeOptions, Materialize, Problem};
+use incog_core::frequency::Rows;
+use incog_core::hierarchy::Attributes;
+use incog_core::privacy::Policy;
+use incog_core::{Result, Watch};
+use table::Table;
+
+/// Benchmarks of incog: ratios to one hash group-by of all rows in the same run.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// What to run
+    #[arg(value_enum, default_value_t = Suite::All)]
+    suite: Suite,
+    /// Rows of the Lands End table
+    #[arg(long, default_value_t = 4_591_581)]
+    landsend_rows: usize,
+    /// Rounds, of which the fastest counts
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Only contestants whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Only this number of attributes, where attributes vary
+    #[arg(long)]
+    attributes: Option<usize>,
+    /// Skip contestants that took longer than this many times base with fewer attributes
+    #[arg(long, default_value_t = 3000.0)]
+    patience: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Suite {
+    /// Everything below
+    All,
+    /// Figure 10: Adult, 3 to 9 attributes, k = 2 and 10
+    Adult,
+    /// Figure 11: Adult, 8 attributes, k = 2 to 50
+    AdultK,
+    /// Figure 10: Lands End, 3 to 8 attributes, k = 2 and 10
+    Landsend,
+    /// Figure 12: the cube's build cost apart, and materialized levels
+    Cube,
+}
+
+/// An algorithm of the paper: a traversal with a checker.
+#[derive(Debug, Clone, Copy)]
+struct Contestant {
+    name: &'static str,
+    algorithm: Algorithm,
+    checker: CheckerKind,
+}
+
+const BOTTOM_UP: Contestant =
+    Contestant { name: "bottom-up", algorithm: Algorithm::BottomUp, checker: CheckerKind::Scan };
+const BOTTOM_UP_SORT: Contestant =
+    Contestant { name: "bottom-up sort", algorithm: Algorithm::BottomUp, checker: CheckerKind::Sort };
+const BOTTOM_UP_ROLL_UP: Contestant =
+    Contestant { name: "bottom-up roll-up", algorithm: Algorithm::BottomUp, checker: CheckerKind::RollUp };
+const BINARY: Contestant =
+    Contestant { name: "binary search", algorithm: Algorithm::Samarati, checker: CheckerKind::Scan };
+const BASIC: Contestant =
+    Contestant { name: "basic Incognito", algorithm: Algorithm::Incognito, checker: CheckerKind::RollUp };
+const SUPER_ROOTS: Contestant = Contestant {
+    name: "super-roots Incognito",
+    algorithm: Algorithm::Incognito,
+    checker: CheckerKind::SuperRoots,
+};
+const CUBE: Contestant = Contestant {
+    name: "cube Incognito",
+    algorithm: Algorithm::Incognito,
+    checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL),
+};
+
+const PAPER: [Contestant; 7] =
+    [BOTTOM_UP, BOTTOM_UP_SORT, BOTTOM_UP_ROLL_UP, BINARY, BASIC, CUBE, SUPER_ROOTS];
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let runs = |suite| arguments.suite == suite || arguments.suite == Suite::All;
+    say(&dataset::machine());
+    if runs(Suite::Adult) || runs(Suite::AdultK) || runs(Suite::Cube) {
+        let adult = Dataset::adult()?;
+        if runs(Suite::Adult) {
+            for k in [2, 10] {
+                by_attributes(&arguments, &adult, k, &PAPER)?;
+            }
+        }
+        if runs(Suite::AdultK) {
+            by_k(&arguments, &adult, 8, &PAPER)?;
+        }
+        if runs(Suite::Cube) {
+            cube(&arguments, &adult, None)?;
+        }
+    }
+    if runs(Suite::Landsend) || runs(Suite::Cube) {
+        let landsend = Dataset::landsend(arguments.landsend_rows)?;
+        // All zero-level sets of the eight attributes would take over 8 GiB.
+        let bound = 1 << 30;
+        let options = CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(bound) };
+        let bounded =
+            Contestant { name: "cube Incognito (1 GiB)", checker: CheckerKind::Cube(options), ..CUBE };
+        if runs(Suite::Landsend) {
+            for k in [2, 10] {
+                by_attributes(&arguments, &landsend, k, &[BASIC, bounded, SUPER_ROOTS])?;
+            }
+        }
+        if runs(Suite::Cube) {
+            cube(&arguments, &landsend, Some(bound))?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "the report is the output")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+/// The best of several rounds: base, then each contestant, over and over.
+fn compare(
+    arguments: &Arguments,
+    data: &Dataset,
+    n_attributes: usize,
+    k: u64,
+    contestants: &[Contestant],
+) -> Result<Vec<Option<Measured>>> {
+    let attributes = Attributes::new(data.attributes[..n_attributes].to_vec())?;
+    let rows = Rows::new(&data.table, &attributes)?;
+    let policy = Policy::k_anonymity(k)?;
+    let keys = data.plain_keys(n_attributes);
+    let mut base = Duration::MAX;
+    let mut best: Vec<Option<Measured>> = contestants.iter().map(|_| None).collect();
+    for round in 0..arguments.rounds {
+        base = base.min(time(|| dataset::group_by(&keys)));
+        for (contestant, best) in contestants.iter().zip(&mut best) {
+            // What takes long is measured once: noise is small against it.
+            if best
+                .as_ref()
+                .is_some_and(|best| round > 0 && best.time > 20 * base && best.time.as_secs() >= 1)
+            {
+                continue;
+            }
+            let search = Search {
+                algorithm: contestant.algorithm,
+                checker: contestant.checker,
+                marking: Marking::Transitive,
+                ..Search::default()
+            };
+            let start = Instant::now();
+            let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new())?;
+            let time = start.elapsed();
+            if best.as_ref().is_none_or(|best| time < best.time) {
+                *best = Some(Measured {
+                    time,
+                    base: Duration::ZERO,
+                    nodes_checked: outcome.work.nodes_checked,
+                    table_scans: outcome.work.table_scans,
+                    groups_touched: outcome.work.groups_touched,
+                    holding: outcome.holding.len(),
+                });
+            }
+        }
+    }
+    for best in best.iter_mut().flatten() {
+        best.base = base;
+    }
+    Ok(best)
+}
+
+#[derive(Debug, Clone)]
+struct Measured {
+    time: Duration,
+    base: Duration,
+    nodes_checked: u64,
+    table_scans: u64,
+    groups_touched: u64,
+    holding: usize,
+}
+
+impl Measured {
+    fn ratio(&self) -> f64 {
+        self.time.as_secs_f64() / self.base.as_secs_f64()
+    }
+}
+
+fn time<T>(work: impl FnOnce() -> T) -> Duration {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed()
+}
+
+/// The contestants that were asked for.
+fn field(arguments: &Arguments, contestants: &[Contestant]) -> Vec<Contestant> {
+    contestants.iter().copied().filter(|contestant| contestant.name.contains(&arguments.only)).collect()
+}
+
+/// The numbers of attributes that were asked for.
+fn sizes(arguments: &Arguments, data: &Dataset) -> Vec<usize> {
+    (3..=data.attributes.len()).filter(|&n| arguments.attributes.is_none_or(|only| only == n)).collect()
+}
+
+fn by_attributes(arguments: &Arguments, data: &Dataset, k: u64, contestants: &[Contestant]) -> Result<()> {
+    let contestants = &field(arguments, contestants);
+    say(&format!("\n### {}, k = {k}, by number of quasi-identifiers (times base)\n", data.name));
+    let mut table = Table::new("attributes", contestants);
+    let mut last = vec![0.0; contestants.len()];
+    for n_attributes in sizes(arguments, data) {
+        // A contestant out of patience stays out: it only gets slower.
+        let field: Vec<Contestant> = contestants
+            .iter()
+            .zip(&last)
+            .filter(|(_, last)| **last <= arguments.patience)
+            .map(|(c, _)| *c)
+            .collect();
+        let measured = compare(arguments, data, n_attributes, k, &field)?;
+        let mut measured = measured.into_iter();
+        let row: Vec<Option<Measured>> = last
+            .iter()
+            .map(|last| if *last <= arguments.patience { measured.next().flatten() } else { None })
+            .collect();
+        for (last, cell) in last.iter_mut().zip(&row) {
+            *last = cell.as_ref().map_or(*last, Measured::ratio);
+        }
+        table.row(&n_attributes.to_string(), &row);
+    }
+    say(&table.render());
+    Ok(())
+}
+
+fn by_k(
+    arguments: &Arguments,
+    data: &Dataset,
+    n_attributes: usize,
+    contestants: &[Contestant],
+) -> Result<()> {
+    let contestants = &field(arguments, contestants);
+    say(&format!("\n### {}, {n_attributes} quasi-identifiers, by k (times base)\n", data.name));
+    let mut table = Table::new("k", contestants);
+    for k in [2, 5, 10, 25, 50] {
+        table.row(&k.to_string(), &compare(arguments, data, n_attributes, k, contestants)?);
+    }
+    say(&table.render());
+    Ok(())
+}
+
+/// Figure 12: building the cube and searching with it, apart; then with higher levels materialized too.
+fn cube(arguments: &Arguments, data: &Dataset, memory: Option<u64>) -> Result<()> {
+    say(&format!("\n### {}, k = 2, cost of the cube (times base)\n", data.name));
+    say("| attributes | materialized | build | search | together | groups touched | super-roots |");
+    say("|---|---|---|---|---|---|---|");
+    for n_attributes in sizes(arguments, data) {
+        let attributes = Attributes::new(data.attributes[..n_attributes].to_vec())?;
+        let rows = Rows::new(&data.table, &attributes)?;
+        let policy = Policy::k_anonymity(2)?;
+        let problem = Problem { source: &rows, policy: &policy };
+        let super_roots =
+            compare(arguments, data, n_attributes, 2, &[SUPER_ROOTS])?.remove(0).expect("measured");
+        for (name, materialize) in
+            [("level 0", Materialize::ZeroLevel), ("every level", Materialize::EveryLevel)]
+        {
+            let checker = CheckerKind::Cube(CubeOptions { materialize, memory });
+            let mut build = Duration::MAX;
+            let mut together: Option<Measured> = None;
+            for _ in 0..arguments.rounds.min(3) {
+                build = build.min(time(|| checker.prepare(problem).map(|_| ())));
+                let contestant = Contestant { name, algorithm: Algorithm::Incognito, checker };
+                let one = Arguments { rounds: 1, only: String::new(), ..*arguments };
+                let measured =
+                    compare(&one, data, n_attributes, 2, &[contestant])?.remove(0).expect("measured");
+                if together.as_ref().is_none_or(|best| measured.time < best.time) {
+                    together = Some(measured);
+                }
+            }
+            let together = together.expect("at least one round");
+            let base = super_roots.base.as_secs_f64();
+            let (build, all) = (build.as_secs_f64() / base, together.time.as_secs_f64() / base);
+            say(&format!(
+                "| {n_attributes} | {name} | {build:.1} | {:.1} | {all:.1} | {} | {:.1} |",
+                (all - build).max(0.0),
+                together.groups_touched,
+                super_roots.ratio()
+            ));
+        }
+    }
+    Ok(())
+}
