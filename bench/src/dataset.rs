@@ -9,7 +9,6 @@ use std::process::Command;
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::table::{Role, Table};
 use incog_core::{Error, ErrorKind, Result};
-use rustc_hash::FxBuildHasher;
 
 /// A table with its quasi-identifiers, all columns in file order.
 pub(crate) struct Dataset {
@@ -76,13 +75,29 @@ impl Dataset {
     }
 }
 
-/// Base: one hash group-by, presized to the number of rows.
+/// Base: one hash group-by with linear probing, presized to the number of rows.
 pub(crate) fn group_by(keys: &[u64]) -> usize {
-    let mut groups = std::collections::HashMap::with_capacity_and_hasher(keys.len(), FxBuildHasher);
-    for key in keys {
-        *groups.entry(*key).or_insert(0_u64) += 1;
+    let n_slots = (keys.len() * 2).next_power_of_two();
+    let shift = 64 - n_slots.trailing_zeros();
+    let mut slots = vec![(0_u64, 0_u64); n_slots];
+    let mut n_groups = 0;
+    for &key in keys {
+        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize;
+        loop {
+            let (slot, count) = &mut slots[at];
+            if *count == 0 {
+                (*slot, *count) = (key, 1);
+                n_groups += 1;
+                break;
+            }
+            if *slot == key {
+                *count += 1;
+                break;
+            }
+            at = (at + 1) & (n_slots - 1);
+        }
     }
-    groups.len()
+    n_groups
 }
 
 fn project() -> PathBuf {

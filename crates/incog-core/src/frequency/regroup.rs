@@ -1,4 +1,4 @@
-//! Grouping keys, three ways.
+//! Grouping keys, four ways.
 //!
 //! Given keys (of records or of finer groups) and the bits to keep, find the distinct masked keys and add up
 //! their rows. Which kernel is fastest depends on how many cells there could be and how many keys come in:
@@ -7,13 +7,13 @@
 //!   keys at hand. Where only records are counted, each adds one to its cell, and the groups are read off the
 //!   array; otherwise the array has the number of each cell's group.
 //! - *hash*: the general case.
-//! - *sort*: for millions of keys that are nearly all different, where a hash table misses the cache each time.
+//! - *partitioned hash*: for hundreds of thousands of keys that are mostly different, where every probe of one
+//!   large table would miss the cache. Keys are first dealt out by some bits of their hash, so that each part's
+//!   table is small.
+//! - *sort*: as databases did; only where it is asked for.
 //!
 //! Groups come out sorted or in the order of their first key. Neither depends on the hash function, so results
 //! are the same on every run. The dense array lives in a [`Scratch`], clean from one use to the next.
-
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::frequency::key::Key;
 use crate::frequency::layout::{Run, Target};
@@ -55,15 +55,19 @@ const DENSE_BITS: u32 = 16;
 /// Up to this many bits dense is possible at all: an array of 64 MiB.
 const MAX_DENSE_BITS: u32 = 24;
 /// Beyond the cache, dense still wins while there are not many more cells than keys.
-const CELLS_PER_KEY: usize = 8;
+const CELLS_PER_KEY: usize = 4;
 /// Arrays that are counted in at a time, where they are small.
 const LANES: usize = 4;
 /// Up to this many cells are counted in lanes: all together fit the first-level cache.
 const LANE_CELLS: usize = 1 << 11;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
-/// From this many keys on, sorting beats hashing when most keys are different.
-const SORT_FROM: usize = 1 << 18;
+/// From this many keys on, one hash table may not fit the cache.
+const PARTITION_FROM: usize = 1 << 18;
+/// How many parts keys are dealt out to.
+const PARTS: usize = 256;
+/// How many keys are looked at to tell whether most are different.
+const SAMPLE: usize = 1 << 14;
 
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
 pub(crate) fn regroup<K: Key>(
@@ -88,7 +92,7 @@ pub(crate) fn regroup<K: Key>(
                 job.hash()
             }
         }
-        Method::Auto if keys.len() >= SORT_FROM && assignment == Assignment::Skip => job.sort(),
+        Method::Auto if keys.len() >= PARTITION_FROM && job.is_mostly_distinct() => job.partitioned_hash(),
         Method::Auto => job.hash(),
     }
 }
@@ -137,6 +141,19 @@ struct Job<'a, K> {
 }
 
 impl<K: Key> Job<'_, K> {
+    /// Are most keys in a class of their own, judging by a sample spread over all of them?
+    ///
+    /// Attributes are often correlated: 38 bits may tell apart a few thousand groups only, and then a hash table
+    /// stays in the cache.
+    fn is_mostly_distinct(&self) -> bool {
+        let sample = self.keys.iter().step_by(self.keys.len() / SAMPLE);
+        let mut sample: Vec<K> = sample.map(|key| key.masked(&self.target.mask)).collect();
+        let n_sampled = sample.len();
+        sample.sort_unstable();
+        sample.dedup();
+        sample.len() > n_sampled / 4 * 3
+    }
+
     fn dense(&self, scratch: &mut Scratch) -> Regrouped<K> {
         // A fixed number of runs lets the compiler unroll.
         match self.target.runs.len() {
@@ -147,6 +164,8 @@ impl<K: Key> Job<'_, K> {
             4 => self.dense_with::<4>(scratch),
             5 => self.dense_with::<5>(scratch),
             6 => self.dense_with::<6>(scratch),
+            7 => self.dense_with::<7>(scratch),
+            8 => self.dense_with::<8>(scratch),
             _ => {
                 let runs = self.target.runs.as_slice();
                 self.dense_by(scratch, |key| cell_of(key, runs))
@@ -168,7 +187,10 @@ impl<K: Key> Job<'_, K> {
         }
         let cells = &mut scratch.cells[..n_counters];
         // Reading groups off the array means looking at every cell: not if there are more cells than keys.
-        if self.weights.is_none() && self.assignment == Assignment::Skip && n_cells <= 2 * self.keys.len() {
+        if self.weights.is_none()
+            && self.assignment == Assignment::Skip
+            && n_cells <= CELLS_PER_KEY * self.keys.len()
+        {
             self.count_cells(cells, cell_of)
         } else {
             self.number_cells(cells, cell_of)
@@ -238,34 +260,79 @@ impl<K: Key> Job<'_, K> {
 
     fn hash(&self) -> Regrouped<K> {
         let mask = &self.target.mask;
-        let mut table: HashTable<u32> = HashTable::new();
-        let mut keys: Vec<K> = Vec::new();
+        let mut index = Index::new();
         let mut rows: Vec<u64> = Vec::new();
         let mut assignment = Vec::new();
         for (at, key) in self.keys.iter().enumerate() {
-            let key = key.masked(mask);
-            let entry = table.entry(
-                key.mix(),
-                |&group| keys[group as usize] == key,
-                |&group| keys[group as usize].mix(),
-            );
-            let group = match entry {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(entry) => {
-                    let group = rows.len() as u32;
-                    entry.insert(group);
-                    keys.push(key);
-                    rows.push(0);
-                    group
-                }
-            };
-            rows[group as usize] += self.weights.map_or(1, |weights| weights[at]);
+            let group = index.group_of(key.masked(mask));
+            let n = self.weights.map_or(1, |weights| weights[at]);
+            match rows.get_mut(group as usize) {
+                Some(rows) => *rows += n,
+                None => rows.push(n),
+            }
             if self.assignment == Assignment::Record {
                 assignment.push(group);
             }
         }
         let assignment = (self.assignment == Assignment::Record).then_some(assignment);
-        Regrouped { keys, rows, assignment }
+        Regrouped { keys: index.keys, rows, assignment }
+    }
+
+    fn partitioned_hash(&self) -> Regrouped<K> {
+        if self.assignment == Assignment::Record {
+            return self.hash();
+        }
+        match self.weights {
+            None => self.dealt_out(self.keys.iter().map(|key| (key, ())), |()| 1),
+            Some(weights) => self.dealt_out(self.keys.iter().zip(weights.iter().copied()), |n| n),
+        }
+    }
+
+    /// Groups keys with something attached that says how many rows each stands for.
+    fn dealt_out<'k, W: Copy + Default>(
+        &self,
+        keys: impl Iterator<Item = (&'k K, W)>,
+        rows_of: impl Fn(W) -> u64,
+    ) -> Regrouped<K>
+    where
+        K: 'k,
+    {
+        let mask = &self.target.mask;
+        // A table's slots are numbered by the highest bits of the hash, so parts are by the lowest.
+        let part_of = |key: &K| key.mix() as usize % PARTS;
+        let mut sizes = [0_usize; PARTS];
+        for key in self.keys {
+            sizes[part_of(&key.masked(mask))] += 1;
+        }
+        let mut next = [0_usize; PARTS];
+        for part in 1..PARTS {
+            next[part] = next[part - 1] + sizes[part - 1];
+        }
+        let mut dealt = vec![(K::zeros(self.target.n_key_bits), W::default()); self.keys.len()];
+        for (key, weight) in keys {
+            let key = key.masked(mask);
+            let next = &mut next[part_of(&key)];
+            dealt[*next] = (key, weight);
+            *next += 1;
+        }
+        // Where a part's next key would go is now where the part ends.
+        let ends = next;
+        let mut grouped = Regrouped { keys: Vec::new(), rows: Vec::new(), assignment: None };
+        let mut index = Index::new();
+        let mut start = 0;
+        for end in ends {
+            let before = grouped.rows.len();
+            for (key, weight) in &dealt[start..end] {
+                let group = before + index.group_of(key.clone()) as usize;
+                match grouped.rows.get_mut(group) {
+                    Some(rows) => *rows += rows_of(*weight),
+                    None => grouped.rows.push(rows_of(*weight)),
+                }
+            }
+            index.empty_into(&mut grouped.keys);
+            start = end;
+        }
+        grouped
     }
 
     fn sort(&self) -> Regrouped<K> {
@@ -310,6 +377,73 @@ impl<K: Key> Job<'_, K> {
     }
 }
 
+/// Numbers distinct keys in order of first appearance: a hash table with linear probing.
+///
+/// A slot has 32 bits of the hash beside the group, so that a probe reads a key only when it is almost surely the
+/// right one. The keys lie in a vector of their own: tables are filled in that order, never in the order of
+/// another table's slots, which would pile up (the same hash in a smaller table).
+struct Index<K> {
+    keys: Vec<K>,
+    /// The hash's low half above the group's number plus one; 0 is free.
+    slots: Vec<u64>,
+    /// How far the hash moves down to number a slot.
+    shift: u32,
+}
+
+impl<K: Key> Index<K> {
+    const FIRST_BITS: u32 = 10;
+
+    fn new() -> Self {
+        Index { keys: Vec::new(), slots: vec![0; 1 << Self::FIRST_BITS], shift: 64 - Self::FIRST_BITS }
+    }
+
+    #[inline]
+    fn group_of(&mut self, key: K) -> u32 {
+        let hash = key.mix();
+        let last = self.slots.len() - 1;
+        let mut at = (hash >> self.shift) as usize;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                break;
+            }
+            let group = slot as u32 - 1;
+            if (slot >> 32) as u32 == hash as u32 && self.keys[group as usize] == key {
+                return group;
+            }
+            at = (at + 1) & last;
+        }
+        self.keys.push(key);
+        let number = self.keys.len() as u32;
+        self.slots[at] = hash << 32 | u64::from(number);
+        if self.keys.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        number - 1
+    }
+
+    /// Moves the keys out and forgets them; the slots stay as many as they were.
+    fn empty_into(&mut self, keys: &mut Vec<K>) {
+        keys.append(&mut self.keys);
+        self.slots.fill(0);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let n_slots = self.slots.len() * 4;
+        self.slots = vec![0; n_slots];
+        self.shift -= 2;
+        for (group, key) in self.keys.iter().enumerate() {
+            let hash = key.mix();
+            let mut at = (hash >> self.shift) as usize;
+            while self.slots[at] != 0 {
+                at = (at + 1) & (n_slots - 1);
+            }
+            self.slots[at] = hash << 32 | (group as u64 + 1);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,7 +458,14 @@ mod tests {
         }
         let mut scratch = Scratch::default();
         let job = Job { keys, weights, target: &target, assignment };
-        for grouped in [job.dense(&mut scratch), job.dense(&mut scratch), job.hash(), job.sort()] {
+        let groupings = [
+            job.dense(&mut scratch),
+            job.dense(&mut scratch),
+            job.hash(),
+            job.partitioned_hash(),
+            job.sort(),
+        ];
+        for grouped in groupings {
             if let Some(assignment) = &grouped.assignment {
                 for (key, &group) in keys.iter().zip(assignment) {
                     assert_eq!(grouped.keys[group as usize], key & target.mask);
