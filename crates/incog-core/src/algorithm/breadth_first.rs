@@ -26,6 +26,9 @@ pub(super) fn breadth_first(
 ) -> Result<()> {
     let mut queued = NodeSet::empty(family);
     let mut marked = NodeSet::empty(family);
+    // Nodes that hold and have not marked anything yet.
+    let mut unspread = Vec::new();
+    let mut n_failing = 0;
     let mut by_height: Vec<Vec<usize>> = vec![Vec::new(); family.max_height() + 1];
     for &root in roots {
         queued.insert(root);
@@ -36,22 +39,25 @@ pub(super) fn breadth_first(
         queue.sort_unstable();
         // Nodes of this height are rolled up from the height below, nothing later is.
         judge.forget_below(height.saturating_sub(1));
+        // Marks matter only to what a failing node has queued: in most families nothing fails.
+        if n_failing > 0 {
+            for node in unspread.drain(..) {
+                match marking {
+                    Marking::Direct => family.generalizations(node).for_each(|up| _ = marked.insert(up)),
+                    Marking::Transitive => marked.spread_above(family, node),
+                }
+            }
+        }
         for node in queue {
             if marked.contains(node) {
                 continue;
             }
             watch.judged()?;
             if judge.judge(node)? {
-                match marking {
-                    Marking::Direct => {
-                        for up in family.generalizations(node) {
-                            marked.insert(up);
-                        }
-                    }
-                    Marking::Transitive => marked.spread_above(family, node),
-                }
+                unspread.push(node);
             } else {
                 nodes.remove(node);
+                n_failing += 1;
                 for up in family.generalizations(node) {
                     debug_assert!(nodes.contains(up), "candidates are closed upward");
                     if queued.insert(up) {

@@ -23,6 +23,7 @@ mod incognito;
 use crate::check::{Checker, CheckerKind, Problem, Work};
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
+use crate::privacy::Pruning;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
@@ -214,7 +215,10 @@ impl Search {
         let mut work = preparation;
         work += found.work;
         drop(checker);
-        let minimal = found.holding.minimal(&lattice);
+        let minimal = match problem.policy.pruning() {
+            Pruning::Sound => found.holding.lowest(&lattice),
+            Pruning::Unsound => found.holding.minimal(&lattice),
+        };
         Ok(Outcome {
             holding: found.holding,
             minimal,

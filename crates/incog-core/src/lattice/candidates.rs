@@ -33,10 +33,7 @@ pub struct Candidates {
 impl Candidates {
     /// Candidates without an edge directed to them, in index order.
     pub fn roots(&self) -> Vec<usize> {
-        self.nodes
-            .iter()
-            .filter(|&node| !self.family.specializations(node).any(|down| self.nodes.contains(down)))
-            .collect()
+        self.nodes.lowest(&self.family)
     }
 
     /// All edges, each from a candidate to a direct generalization of it.

@@ -73,7 +73,8 @@ impl Lattice {
 
     /// The level of the attribute at `position` of [`attributes`](Self::attributes).
     pub fn level(&self, node: usize, position: usize) -> u8 {
-        (node / self.strides[position] % self.n_levels[position]) as u8
+        // Below 2^30 nodes; a 32-bit division takes half the time of a 64-bit one, and searches do millions.
+        (node as u32 / self.strides[position] as u32 % self.n_levels[position] as u32) as u8
     }
 
     /// The level of every attribute.

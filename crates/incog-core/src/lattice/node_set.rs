@@ -68,9 +68,15 @@ impl NodeSet {
         }
     }
 
-    /// The members that have no other member below them.
+    /// The members that have no member directly below them, ascending. In a set that is closed upward these are
+    /// its minimal members.
+    pub fn lowest(&self, lattice: &Lattice) -> Vec<usize> {
+        self.iter().filter(|&node| !lattice.specializations(node).any(|down| self.contains(down))).collect()
+    }
+
+    /// The members that have no other member anywhere below them, ascending.
     ///
-    /// Looks through gaps: the set need not be closed upward.
+    /// Looks through gaps, at the price of visiting every node: the set need not be closed upward.
     pub fn minimal(&self, lattice: &Lattice) -> Vec<usize> {
         // Index order visits every specialization of a node before the node.
         let mut has_member_below = NodeSet::empty(lattice);
@@ -111,7 +117,9 @@ mod tests {
         }
         // <2,2> lies above <0,1> although nothing between them is a member.
         assert_eq!(set.minimal(&lattice), [lattice.node(&[0, 1]), lattice.node(&[2, 0])]);
+        assert_eq!(set.lowest(&lattice), [0, 1, 2].map(|at| lattice.node(&[[0, 1], [2, 0], [2, 2]][at])));
         assert_eq!(NodeSet::all(&lattice).minimal(&lattice), [0]);
+        assert_eq!(NodeSet::all(&lattice).lowest(&lattice), [0]);
         assert_eq!(NodeSet::all(&lattice).len(), 9);
     }
 }
