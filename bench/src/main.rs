@@ -40,7 +40,7 @@ struct Arguments {
     #[arg(long)]
     attributes: Option<usize>,
     /// Skip contestants that took longer than this many times base with fewer attributes
-    #[arg(long, default_value_t = 3000.0)]
+    #[arg(long, default_value_t = 100_000.0)]
     patience: f64,
 }
 
@@ -124,6 +124,7 @@ fn main() -> Result<()> {
             cube(&arguments, &landsend, Some(bound))?;
         }
     }
+    say(&format!("\npeak memory of the whole run: {}", dataset::peak_memory()));
     Ok(())
 }
 

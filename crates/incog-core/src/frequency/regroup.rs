@@ -78,7 +78,7 @@ pub(crate) fn regroup<K: Key>(
     assignment: Assignment,
     scratch: &mut Scratch,
 ) -> Regrouped<K> {
-    assert!(keys.len() < u32::MAX as usize, "more than 4,294,967,294 keys");
+    debug_assert!(keys.len() < u32::MAX as usize, "groups are numbered by u32; sources refuse larger tables");
     debug_assert!(weights.is_none_or(|weights| weights.len() == keys.len()));
     let job = Job { keys, weights, target, assignment };
     match method {

@@ -37,6 +37,9 @@ impl Rows {
 
     /// The same with keys no narrower than `width`.
     pub fn with_width(table: &Table, attributes: &Attributes, width: KeyWidth) -> Result<Self> {
+        if table.n_rows() >= u32::MAX as usize {
+            return Err(Error::new(ErrorKind::Limit, "the table has more than 4,294,967,294 rows"));
+        }
         let layout = Arc::new(KeyLayout::at_least(attributes, width));
         let columns: Vec<&[u32]> = attributes
             .iter()
