@@ -10,6 +10,7 @@
 
 mod attribute;
 mod explicit;
+pub mod spec;
 
 pub use attribute::{Attribute, Attributes};
 pub use explicit::ExplicitHierarchy;
@@ -30,6 +31,8 @@ pub const SUPPRESSED: &str = "*";
 #[derive(Debug, Clone)]
 pub struct Hierarchy {
     levels: Vec<Level>,
+    /// Leaves of the whole domain, whether or not they are among level 0's labels.
+    n_leaves: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -72,7 +75,22 @@ impl Hierarchy {
             debug_assert!(leaves.iter().all(|&n| n > 0));
             levels[level].leaves = leaves;
         }
-        Hierarchy { levels }
+        Hierarchy { n_leaves: levels[0].labels.len() as u64, levels }
+    }
+
+    /// The same hierarchy over a declared domain of `n_leaves` leaves, of which `under` says how many lie below the
+    /// label that a value has at a level between the values and the top.
+    fn with_domain(mut self, n_leaves: u64, under: impl Fn(u8, &str) -> u64) -> Self {
+        for level in 1..=self.height() {
+            for leaf in 0..self.labels(0).len() as u32 {
+                let label = self.generalize(leaf, 0, level) as usize;
+                let n =
+                    if level == self.height() { n_leaves } else { under(level, self.labels(0).value(leaf)) };
+                self.levels[usize::from(level)].leaves[label] = n;
+            }
+        }
+        self.n_leaves = n_leaves;
+        self
     }
 
     /// The number of the highest level; 0 when nothing can be generalized.
@@ -82,7 +100,7 @@ impl Hierarchy {
 
     /// How many leaves the hierarchy has, whether or not they occur in the data.
     pub fn n_leaves(&self) -> u64 {
-        self.levels[0].labels.len() as u64
+        self.n_leaves
     }
 
     /// The labels of a level.

@@ -1,0 +1,264 @@
+//! Numbers and dates in ever wider intervals.
+//!
+//! Labels are half-open, `[20, 25)`, and made by one formatter from the steps alone, never from the data's own
+//! least and greatest values. Each width must be a multiple of the one before, so that levels nest. A value below
+//! `bottom` or from `top` on is pooled: `< 18`, `>= 90`. Dates are intervals of days.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::spec::dates::Date;
+use crate::hierarchy::spec::{Decimal, Domain, Labels};
+
+/// What is divided into intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntervalKind {
+    /// Whole numbers and decimals.
+    Numbers,
+    /// Dates like 2003-04-17; widths are in days.
+    Dates,
+}
+
+/// Ever wider intervals.
+///
+/// # Invariants
+/// At least one width; all positive, each a multiple of the one before. Below `bottom` and from `top` on nothing
+/// is divided, and both are on the grid of the narrowest width. `bounds` is not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intervals {
+    kind: IntervalKind,
+    widths: Vec<Decimal>,
+    origin: Decimal,
+    bottom: Option<Decimal>,
+    top: Option<Decimal>,
+    bounds: Option<(Decimal, Decimal)>,
+}
+
+impl Intervals {
+    /// Intervals of these widths, from 0 (or 1970-01-01) on in both directions.
+    pub fn new(kind: IntervalKind, widths: Vec<Decimal>) -> Result<Self> {
+        if widths.is_empty() {
+            return Err(
+                Error::input("no interval width is given").with_hint("for example intervals = [5, 10, 20]")
+            );
+        }
+        if widths.iter().any(|width| !width.is_positive()) {
+            return Err(Error::input("an interval width is not positive"));
+        }
+        if kind == IntervalKind::Dates && widths.iter().any(|width| !width.is_whole()) {
+            return Err(Error::input("an interval width is not a whole number of days"));
+        }
+        if let Some(pair) =
+            widths.windows(2).find(|pair| pair[1] == pair[0] || !pair[1].is_multiple_of(pair[0]))
+        {
+            return Err(Error::input(format!("interval width {} is not a multiple of {}", pair[1], pair[0]))
+                .with_hint(
+                    "each width must be a greater multiple of the one before, so that intervals nest",
+                ));
+        }
+        Ok(Intervals { kind, widths, origin: Decimal::ZERO, bottom: None, top: None, bounds: None })
+    }
+
+    /// Reads a number or date of this kind.
+    pub fn parse(kind: IntervalKind, text: &str) -> Option<Decimal> {
+        match kind {
+            IntervalKind::Numbers => Decimal::parse(text),
+            IntervalKind::Dates => Date::parse(text).map(|date| Decimal::whole(date.day_number())),
+        }
+    }
+
+    /// Intervals start at `origin`.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Decimal) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Values below `bottom`, and from `top` on, are pooled.
+    pub fn with_pools(mut self, bottom: Option<Decimal>, top: Option<Decimal>) -> Result<Self> {
+        if let (Some(bottom), Some(top)) = (bottom, top)
+            && bottom >= top
+        {
+            return Err(Error::input("`bottom` is not below `top`"));
+        }
+        self.bottom = bottom;
+        self.top = top;
+        Ok(self)
+    }
+
+    /// The column's values are from `least` up to but not including `end`: other values are errors, and loss is
+    /// measured against all whole numbers (or days) in between.
+    pub fn with_bounds(mut self, least: Decimal, end: Decimal) -> Result<Self> {
+        if least >= end {
+            return Err(Error::input("the lower bound is not below the upper one"));
+        }
+        self.bounds = Some((least, end));
+        Ok(self)
+    }
+
+    /// The interval of a value at a level from 1 on: its start and end, either of which may be open.
+    fn interval(&self, value: Decimal, level: usize) -> (Option<Decimal>, Option<Decimal>) {
+        if let Some(bottom) = self.bottom
+            && value < bottom
+        {
+            return (None, Some(bottom));
+        }
+        if let Some(top) = self.top
+            && value >= top
+        {
+            return (Some(top), None);
+        }
+        let width = self.widths[level - 1];
+        let start = value.floor_to(self.origin, width);
+        let end = start.plus(width);
+        // What is pooled is cut off.
+        let start = self.bottom.map_or(start, |bottom| start.max(bottom));
+        let end = self.top.map_or(end, |top| end.min(top));
+        (Some(start), Some(end))
+    }
+
+    fn show(&self, number: Decimal) -> String {
+        match self.kind {
+            IntervalKind::Numbers => number.to_string(),
+            IntervalKind::Dates => number
+                .to_i64()
+                .and_then(Date::from_day_number)
+                .map_or_else(|| number.to_string(), |date| date.to_string()),
+        }
+    }
+}
+
+impl Labels for Intervals {
+    fn labels(&self, value: &str) -> Option<Vec<String>> {
+        let value = Intervals::parse(self.kind, value)?;
+        if self.bounds.is_some_and(|(least, end)| value < least || value >= end) {
+            return None;
+        }
+        Some(
+            (1..=self.widths.len())
+                .map(|level| match self.interval(value, level) {
+                    (Some(start), Some(end)) => format!("[{}, {})", self.show(start), self.show(end)),
+                    (Some(start), None) => format!(">= {}", self.show(start)),
+                    (None, Some(end)) => format!("< {}", self.show(end)),
+                    (None, None) => unreachable!("an interval is open at one end at most"),
+                })
+                .collect(),
+        )
+    }
+
+    fn n_levels(&self) -> usize {
+        self.widths.len()
+    }
+
+    fn kind(&self) -> String {
+        let kind = match self.kind {
+            IntervalKind::Numbers => "numbers like 12 or 3.5",
+            IntervalKind::Dates => "dates like 2003-04-17",
+        };
+        match self.bounds {
+            None => kind.to_owned(),
+            Some((least, end)) => format!("{kind} in [{}, {})", self.show(least), self.show(end)),
+        }
+    }
+
+    fn domain(&self) -> Option<Domain<'_>> {
+        let (least, end) = self.bounds?;
+        let n_leaves = end.whole_minus(least)?;
+        Some(Domain {
+            n_leaves,
+            under: Box::new(move |value, level| {
+                let value = Intervals::parse(self.kind, value).expect("the value has labels");
+                let (start, stop) = self.interval(value, level);
+                let start = start.map_or(least, |start| start.max(least));
+                let stop = stop.map_or(end, |stop| stop.min(end));
+                stop.whole_minus(start).unwrap_or(1).max(1)
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::spec::Spec;
+    use crate::hierarchy::spec::tests::paths;
+    use crate::table::{Column, Role};
+
+    fn numbers(widths: &[i64]) -> Intervals {
+        Intervals::new(IntervalKind::Numbers, widths.iter().map(|&width| Decimal::whole(width)).collect())
+            .unwrap()
+    }
+
+    fn decimal(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn intervals_are_half_open_and_nest() {
+        let ages = Spec::Intervals(numbers(&[5, 10, 20]));
+        assert_eq!(
+            paths(&ages, &["37", "40", "-1"]).unwrap(),
+            [
+                ["[35, 40)", "[30, 40)", "[20, 40)", "*"],
+                ["[40, 45)", "[40, 50)", "[40, 60)", "*"],
+                ["[-5, 0)", "[-10, 0)", "[-20, 0)", "*"],
+            ]
+        );
+    }
+
+    #[test]
+    fn decimals_and_origins_are_exact() {
+        let widths = vec![decimal("0.1"), decimal("0.5")];
+        let prices = Intervals::new(IntervalKind::Numbers, widths).unwrap().with_origin(decimal("0.05"));
+        let spec = Spec::Intervals(prices);
+        assert_eq!(paths(&spec, &["0.3", "1.05"]).unwrap()[0], ["[0.25, 0.35)", "[0.05, 0.55)", "*"]);
+        assert_eq!(paths(&spec, &["1.05"]).unwrap()[0], ["[1.05, 1.15)", "[1.05, 1.55)", "*"]);
+    }
+
+    #[test]
+    fn both_ends_can_be_pooled() {
+        let ages = numbers(&[10, 40]).with_pools(Some(decimal("18")), Some(decimal("90"))).unwrap();
+        let labels = paths(&Spec::Intervals(ages), &["17", "18", "85", "90", "104"]).unwrap();
+        assert_eq!(labels[0], ["< 18", "< 18", "*"]);
+        assert_eq!(labels[1], ["[18, 20)", "[18, 40)", "*"]);
+        assert_eq!(labels[2], ["[80, 90)", "[80, 90)", "*"]);
+        assert_eq!(labels[3], [">= 90", ">= 90", "*"]);
+        assert_eq!(labels[3], labels[4]);
+    }
+
+    #[test]
+    fn dates_are_intervals_of_days() {
+        let weeks = Intervals::new(IntervalKind::Dates, vec![Decimal::whole(7), Decimal::whole(28)]).unwrap();
+        let monday = Intervals::parse(IntervalKind::Dates, "2024-01-01").unwrap();
+        let spec = Spec::Intervals(weeks.with_origin(monday));
+        assert_eq!(
+            paths(&spec, &["2024-02-29"]).unwrap()[0],
+            ["[2024-02-26, 2024-03-04)", "[2024-02-26, 2024-03-25)", "*"]
+        );
+    }
+
+    #[test]
+    fn declared_bounds_are_the_leaves_and_are_enforced() {
+        let ages = numbers(&[10]).with_bounds(decimal("0"), decimal("95")).unwrap();
+        let column = Column::from_cells("age", Role::QuasiIdentifier, ["7", "92", ""]).unwrap();
+        let hierarchy = Spec::Intervals(ages.clone()).build(&column, None).unwrap();
+        assert_eq!(hierarchy.n_leaves(), 96, "95 ages and the missing one");
+        assert_eq!([0, 1, 2].map(|label| hierarchy.leaves_under(1, label)), [10, 5, 1]);
+        assert_eq!(hierarchy.leaves_under(2, 0), 96);
+        assert_eq!(hierarchy.leaves_under(0, 0), 1);
+        let error = paths(&Spec::Intervals(ages), &["95"]).unwrap_err().to_string();
+        assert!(error.contains("1 of 1 values are not numbers like 12 or 3.5 in [0, 95)"), "{error}");
+    }
+
+    #[test]
+    fn widths_that_do_not_nest_are_refused() {
+        let refused = |widths: &[i64]| {
+            let widths = widths.iter().map(|&width| Decimal::whole(width)).collect();
+            Intervals::new(IntervalKind::Numbers, widths).unwrap_err().to_string()
+        };
+        assert_eq!(refused(&[5, 12]), "interval width 12 is not a multiple of 5");
+        assert_eq!(refused(&[5, 5]), "interval width 5 is not a multiple of 5");
+        assert_eq!(refused(&[0]), "an interval width is not positive");
+        assert_eq!(refused(&[]), "no interval width is given");
+        assert!(numbers(&[5]).with_pools(Some(decimal("9")), Some(decimal("9"))).is_err());
+        assert!(numbers(&[5]).with_bounds(decimal("9"), decimal("9")).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! Hierarchies without writing them out: what a user says in a line, as labels for every value.
+//!
+//! | spec | 53715, 2003-04-17, 37 become |
+//! |---|---|
+//! | [`Mask`] | `5371*`, `537**`, ... |
+//! | [`Dates`] | `2003-04`, `2003-Q2`, `2003`, `2000s` |
+//! | [`Intervals`] | `[35, 40)`, `[30, 40)`, `[20, 40)` |
+//! | [`Tree`] | whatever the tree says |
+//! | suppression | `*` |
+//!
+//! Every spec is a function from a value to its labels, so the hierarchy made from it is total and nested by
+//! construction; a value that the function is not made for is an error that counts and locates such values. All
+//! end in `*`. A missing value (an empty cell) has a branch of its own: [`MISSING`] at every level below the top,
+//! unless the user names it otherwise.
+
+mod decimal;
+mod dates;
+mod intervals;
+mod mask;
+mod tree;
+
+pub use dates::{DateLevel, Dates};
+pub use decimal::Decimal;
+pub use intervals::{IntervalKind, Intervals};
+pub use mask::{Mask, Side};
+pub use tree::{Branch, Tree};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{ExplicitHierarchy, Hierarchy, SUPPRESSED};
+use crate::table::Column;
+
+/// What a missing value is called once it is generalized.
+pub const MISSING: &str = "(missing)";
+
+/// Makes labels for values.
+trait Labels {
+    /// The labels of a value at level 1, 2, ... below the top; `None` if the value is not of this kind.
+    fn labels(&self, value: &str) -> Option<Vec<String>>;
+
+    /// How many labels each value has: the levels between the values and the top.
+    fn n_levels(&self) -> usize;
+
+    /// What the values should have been, for messages: "whole numbers or decimals".
+    fn kind(&self) -> String;
+
+    /// How many leaves the declared domain has, and how many of them lie under a label, where the user declared a
+    /// domain. Without one, the leaves are the values that occur.
+    fn domain(&self) -> Option<Domain<'_>> {
+        None
+    }
+}
+
+/// The leaves of a declared domain.
+struct Domain<'a> {
+    n_leaves: u64,
+    /// The leaves under the label of a value at a level from 1 on, below the top.
+    under: Box<dyn Fn(&str, usize) -> u64 + 'a>,
+}
+
+/// A hierarchy made from a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spec {
+    /// Numbers or dates in ever wider half-open intervals.
+    Intervals(Intervals),
+    /// Calendar units.
+    Dates(Dates),
+    /// One character after the other replaced.
+    Mask(Mask),
+    /// A tree of labels.
+    Tree(Tree),
+    /// Kept, or `*`.
+    Suppression,
+}
+
+impl Spec {
+    /// The hierarchy for the values of a column. `missing` renames the branch of the missing value.
+    pub fn build(&self, column: &Column, missing: Option<&str>) -> Result<Hierarchy> {
+        let masked;
+        let labels: &dyn Labels = match self {
+            Spec::Intervals(intervals) => intervals,
+            Spec::Dates(dates) => dates,
+            Spec::Mask(mask) => {
+                masked = mask.fitted(column.dictionary().values());
+                &masked
+            }
+            Spec::Tree(tree) => tree,
+            Spec::Suppression => &Nothing,
+        };
+        build(labels, column, missing.unwrap_or(MISSING))
+    }
+}
+
+/// No level between the values and the top.
+struct Nothing;
+
+impl Labels for Nothing {
+    fn labels(&self, _: &str) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
+    fn n_levels(&self) -> usize {
+        0
+    }
+
+    fn kind(&self) -> String {
+        "values".into()
+    }
+}
+
+fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy> {
+    let paths: Vec<Option<Vec<String>>> = column
+        .dictionary()
+        .values()
+        .map(|value| {
+            let labels = if value.is_empty() {
+                Some(vec![missing.to_owned(); spec.n_levels()])
+            } else {
+                spec.labels(value)
+            }?;
+            debug_assert_eq!(labels.len(), spec.n_levels());
+            let top = std::iter::once(SUPPRESSED.to_owned());
+            Some(std::iter::once(value.to_owned()).chain(labels).chain(top).collect())
+        })
+        .collect();
+    let n_strange = paths.iter().filter(|path| path.is_none()).count();
+    if n_strange > 0 {
+        let is_strange = |code: &u32| paths[*code as usize].is_none();
+        let first = column.codes().iter().position(is_strange).map_or(0, |row_idx| row_idx + 1);
+        return Err(Error::input(format!(
+            "column `{}`: {n_strange} of {} values are not {} (first in record {first})",
+            column.name(),
+            paths.len(),
+            spec.kind()
+        ))
+        .with_hint("clean them, give the column another hierarchy, or leave the cell empty where the value is missing"));
+    }
+    let mut hierarchy = ExplicitHierarchy::new(column.name(), "rule");
+    for (at, path) in paths.iter().flatten().enumerate() {
+        hierarchy.push(at as u64 + 1, path.iter().map(String::as_str))?;
+    }
+    if paths.is_empty() {
+        return Ok(Hierarchy::suppression([]));
+    }
+    let hierarchy = hierarchy.finish()?;
+    let Some(domain) = spec.domain() else {
+        return Ok(hierarchy);
+    };
+    // The missing value is a leaf beside the declared ones, if it occurs.
+    let has_missing = u64::from(column.dictionary().code("").is_some());
+    Ok(hierarchy.with_domain(domain.n_leaves + has_missing, |level, value| {
+        if value.is_empty() { 1 } else { (domain.under)(value, usize::from(level)) }
+    }))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::table::Role;
+
+    /// The labels of each cell's value at every level, top included.
+    pub(in crate::hierarchy) fn paths(spec: &Spec, cells: &[&str]) -> Result<Vec<Vec<String>>> {
+        let column = Column::from_cells("c", Role::QuasiIdentifier, cells.iter().copied()).unwrap();
+        let hierarchy = spec.build(&column, None)?;
+        Ok(cells
+            .iter()
+            .map(|cell| {
+                let leaf = hierarchy.labels(0).code(cell).unwrap();
+                let label =
+                    |level| hierarchy.labels(level).value(hierarchy.generalize(leaf, 0, level)).to_owned();
+                (1..=hierarchy.height()).map(label).collect()
+            })
+            .collect())
+    }
+
+    #[test]
+    fn strange_values_are_counted_and_located_not_shown() {
+        let years = Spec::Dates(Dates::new(vec![DateLevel::Year]).unwrap());
+        let error = paths(&years, &["2003-01-02", "soon", "2003-01-03", "later"]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "column `c`: 2 of 4 values are not dates like 2003-04-17 (first in record 2)"
+        );
+    }
+
+    #[test]
+    fn a_missing_value_has_a_branch_of_its_own() {
+        let years = Spec::Dates(Dates::new(vec![DateLevel::Year]).unwrap());
+        assert_eq!(paths(&years, &["2003-01-02", ""]).unwrap(), [["2003", "*"], ["(missing)", "*"]]);
+        assert_eq!(paths(&Spec::Suppression, &["a", ""]).unwrap(), [["*"], ["*"]]);
+    }
+
+    #[test]
+    fn no_values_make_no_problem() {
+        assert!(paths(&Spec::Suppression, &[]).unwrap().is_empty());
+        assert!(paths(&Spec::Mask(Mask::new(Side::Right)), &[]).unwrap().is_empty());
+    }
+}

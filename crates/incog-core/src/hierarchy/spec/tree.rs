@@ -1,0 +1,183 @@
+//! A tree of labels, written by indentation or as nested tables.
+//!
+//! Leaves at unequal depths are brought to one: a shallow leaf keeps its own value as label until its parent's
+//! level is reached, so that every label is at the height of its deepest subtree.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::hierarchy::spec::{Domain, Labels};
+
+/// A tree of labels.
+///
+/// # Invariants
+/// Every path has `n_levels` labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// For each leaf, its labels from level 1 up, below the top.
+    paths: BTreeMap<String, Vec<String>>,
+    n_levels: usize,
+}
+
+/// A label with what is below it; a leaf has nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// The label, or the value of a leaf.
+    pub label: String,
+    /// What is below.
+    pub below: Vec<Branch>,
+}
+
+impl Branch {
+    fn height(&self) -> usize {
+        self.below.iter().map(|branch| branch.height() + 1).max().unwrap_or(0)
+    }
+}
+
+impl Tree {
+    /// The tree with these branches below its top.
+    pub fn new(branches: &[Branch]) -> Result<Self> {
+        let n_levels = branches.iter().map(Branch::height).max().unwrap_or(0);
+        let mut tree = Tree { paths: BTreeMap::new(), n_levels };
+        for branch in branches {
+            tree.add(branch, &mut Vec::new())?;
+        }
+        if tree.paths.is_empty() {
+            return Err(Error::input("the tree has no values"));
+        }
+        Ok(tree)
+    }
+
+    /// Adds the leaves below a branch. `above` has the labels over it with the height of each, topmost first.
+    fn add(&mut self, branch: &Branch, above: &mut Vec<(String, usize)>) -> Result<()> {
+        if branch.below.is_empty() {
+            let mut labels = Vec::with_capacity(self.n_levels);
+            for level in 1..=self.n_levels {
+                // The lowest label above the leaf that has risen to this level; the leaf itself before that.
+                let label = above.iter().rev().take_while(|(_, height)| *height <= level).last();
+                labels.push(label.map_or(&branch.label, |(label, _)| label).clone());
+            }
+            if self.paths.insert(branch.label.clone(), labels).is_some() {
+                return Err(Error::input("a value stands twice in the tree"));
+            }
+            return Ok(());
+        }
+        above.push((branch.label.clone(), branch.height()));
+        for below in &branch.below {
+            self.add(below, above)?;
+        }
+        above.pop();
+        Ok(())
+    }
+
+    /// Reads a tree written by indentation: a line a label, what is indented deeper is below it.
+    pub fn parse(text: &str) -> Result<Self> {
+        // Branches that are still open, each with its indentation; the outermost stands for the top.
+        let mut open = vec![(None, Branch { label: String::new(), below: Vec::new() })];
+        for (at, line) in text.lines().enumerate() {
+            let label = line.trim();
+            if label.is_empty() {
+                continue;
+            }
+            let indentation = Some(line.len() - line.trim_start().len());
+            let mut closed = None;
+            while open.last().is_some_and(|(above, _)| *above >= indentation) {
+                closed = open.last().map(|(above, _)| *above);
+                close_last(&mut open);
+            }
+            // Who follows a sibling stands exactly below it.
+            if closed.is_some_and(|closed| closed != indentation) {
+                return Err(Error::input(format!(
+                    "line {} of the tree is indented unlike the lines above it",
+                    at + 1
+                )));
+            }
+            open.push((indentation, Branch { label: label.to_owned(), below: Vec::new() }));
+        }
+        while open.len() > 1 {
+            close_last(&mut open);
+        }
+        Tree::new(&open[0].1.below)
+    }
+}
+
+/// Hangs the last open branch below the one before it.
+fn close_last(open: &mut Vec<(Option<usize>, Branch)>) {
+    if let Some((_, branch)) = open.pop()
+        && let Some((_, parent)) = open.last_mut()
+    {
+        parent.below.push(branch);
+    }
+}
+
+impl Labels for Tree {
+    fn labels(&self, value: &str) -> Option<Vec<String>> {
+        self.paths.get(value).cloned()
+    }
+
+    fn n_levels(&self) -> usize {
+        self.n_levels
+    }
+
+    fn kind(&self) -> String {
+        "leaves of the tree".into()
+    }
+
+    fn domain(&self) -> Option<Domain<'_>> {
+        Some(Domain {
+            n_leaves: self.paths.len() as u64,
+            under: Box::new(|value, level| {
+                let label = &self.paths[value][level - 1];
+                self.paths.values().filter(|labels| labels[level - 1] == *label).count() as u64
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::spec::Spec;
+    use crate::hierarchy::spec::tests::paths;
+    use crate::table::{Column, Role};
+
+    const PLACES: &str = "
+Europe
+    Germany
+        Berlin
+        Hamburg
+    Vatican
+Asia
+    Japan
+        Tokyo
+";
+
+    #[test]
+    fn a_shallow_leaf_waits_for_its_parents_level() {
+        let tree = Spec::Tree(Tree::parse(PLACES).unwrap());
+        assert_eq!(
+            paths(&tree, &["Hamburg", "Vatican", "Tokyo"]).unwrap(),
+            [["Germany", "Europe", "*"], ["Vatican", "Europe", "*"], ["Japan", "Asia", "*"]]
+        );
+    }
+
+    #[test]
+    fn leaves_that_do_not_occur_count_all_the_same() {
+        let column = Column::from_cells("place", Role::QuasiIdentifier, ["Berlin", "Tokyo"]).unwrap();
+        let hierarchy = Spec::Tree(Tree::parse(PLACES).unwrap()).build(&column, None).unwrap();
+        assert_eq!(hierarchy.n_leaves(), 4);
+        assert_eq!([0, 1].map(|label| hierarchy.leaves_under(1, label)), [2, 1]);
+        assert_eq!([0, 1].map(|label| hierarchy.leaves_under(2, label)), [3, 1]);
+    }
+
+    #[test]
+    fn trees_that_are_none_are_refused() {
+        let refused = |text: &str| Tree::parse(text).unwrap_err().to_string();
+        assert_eq!(refused("a\n    b\n  c"), "line 3 of the tree is indented unlike the lines above it");
+        assert_eq!(refused("  a\nb"), "line 2 of the tree is indented unlike the lines above it");
+        assert_eq!(refused("a\n  b\nc\n  b"), "a value stands twice in the tree");
+        assert_eq!(refused(" \n"), "the tree has no values");
+        let error = paths(&Spec::Tree(Tree::parse(PLACES).unwrap()), &["Paris"]).unwrap_err().to_string();
+        assert_eq!(error, "column `c`: 1 of 1 values are not leaves of the tree (first in record 1)");
+    }
+}
