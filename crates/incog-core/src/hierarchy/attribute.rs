@@ -14,6 +14,10 @@ pub struct Attribute {
     hierarchy: Hierarchy,
     /// `labels[level][value code]` is a label code of that level.
     labels: Vec<Vec<u32>>,
+    /// What each level is called: its number before some levels were ruled out.
+    numbers: Vec<u8>,
+    /// The height before some levels were ruled out.
+    full_height: u8,
 }
 
 impl Attribute {
@@ -30,7 +34,41 @@ impl Attribute {
             let up = labels[usize::from(level)].iter().map(|&label| hierarchy.parent(level, label));
             labels.push(up.collect());
         }
-        Ok(Attribute { name: column.name().to_owned(), hierarchy, labels })
+        let full_height = hierarchy.height();
+        let numbers = (0..=full_height).collect();
+        Ok(Attribute { name: column.name().to_owned(), hierarchy, labels, numbers, full_height })
+    }
+
+    /// The same attribute with only these levels to choose from. Levels keep their numbers in reports.
+    pub fn with_levels(self, numbers: &[u8]) -> Result<Self> {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let Some(&highest) = numbers.last() else {
+            return Err(Error::input(format!("column `{}`: no level is allowed", self.name)));
+        };
+        if highest > self.full_height {
+            return Err(Error::input(format!(
+                "column `{}`: there is no level {highest}; the highest is {}",
+                self.name, self.full_height
+            )));
+        }
+        Ok(Attribute {
+            hierarchy: self.hierarchy.restricted(&numbers),
+            labels: numbers.iter().map(|&number| self.labels[usize::from(number)].clone()).collect(),
+            numbers,
+            ..self
+        })
+    }
+
+    /// What users call a level: its number in the whole hierarchy.
+    pub fn level_number(&self, level: u8) -> u8 {
+        self.numbers[usize::from(level)]
+    }
+
+    /// The height of the whole hierarchy.
+    pub fn full_height(&self) -> u8 {
+        self.full_height
     }
 
     /// The column's name.
@@ -148,6 +186,30 @@ mod tests {
             Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["a"]), "zip.csv").unwrap_err();
         assert!(error.to_string().contains("no row for the missing value (1 records, first in record 2)"));
         assert!(Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["", "a"]), "zip.csv").is_ok());
+    }
+
+    #[test]
+    fn levels_can_be_ruled_out_and_keep_their_numbers_and_leaves() {
+        let mut rows = crate::hierarchy::ExplicitHierarchy::new("zip", "zip.csv");
+        for (line, path) in
+            [["a", "ab", "abc", "*"], ["b", "ab", "abc", "*"], ["c", "c", "abc", "*"], ["d", "d", "d", "*"]]
+                .into_iter()
+                .enumerate()
+        {
+            rows.push(line as u64 + 1, path).unwrap();
+        }
+        let zip = Attribute::bind(&column(&["c", "b", "a"]), rows.finish().unwrap(), "zip.csv").unwrap();
+        let some = zip.clone().with_levels(&[3, 1]).unwrap();
+        assert_eq!((some.height(), some.full_height()), (1, 3));
+        assert_eq!([some.level_number(0), some.level_number(1)], [1, 3]);
+        let label =
+            |level: u8, value: usize| some.hierarchy().labels(level).value(some.labels_at(level)[value]);
+        assert_eq!([label(0, 0), label(0, 1), label(0, 2), label(1, 0)], ["c", "ab", "ab", "*"]);
+        assert_eq!(some.hierarchy().n_leaves(), 4);
+        assert_eq!(some.hierarchy().leaves_under(0, some.labels_at(0)[1]), 2);
+        assert!(zip.clone().with_levels(&[]).is_err());
+        let error = zip.with_levels(&[4]).unwrap_err().to_string();
+        assert_eq!(error, "column `zip`: there is no level 4; the highest is 3");
     }
 
     #[test]

@@ -93,6 +93,19 @@ impl Hierarchy {
         self
     }
 
+    /// Only some of the levels, ascending: the others cannot be chosen. Loss is still measured against all leaves.
+    fn restricted(&self, numbers: &[u8]) -> Self {
+        debug_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        let levels = numbers.iter().enumerate().map(|(at, &number)| {
+            let level = &self.levels[usize::from(number)];
+            let parents = numbers.get(at + 1).map_or_else(Vec::new, |&up| {
+                (0..level.labels.len() as u32).map(|label| self.generalize(label, number, up)).collect()
+            });
+            Level { labels: level.labels.clone(), parents, leaves: level.leaves.clone() }
+        });
+        Hierarchy { levels: levels.collect(), n_leaves: self.n_leaves }
+    }
+
     /// The number of the highest level; 0 when nothing can be generalized.
     pub fn height(&self) -> u8 {
         (self.levels.len() - 1) as u8

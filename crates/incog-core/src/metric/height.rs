@@ -9,8 +9,8 @@ use crate::metric::{Costs, Metric, Needs, Statistics};
 pub(super) struct Height;
 
 impl Metric for Height {
-    fn score(&self, _: &Costs, node: &Statistics) -> f64 {
-        node.levels.iter().map(|&level| f64::from(level)).sum()
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
+        (0..node.levels.len()).map(|at| f64::from(costs.climbed(at, node))).sum()
     }
 
     fn needs(&self) -> Needs {
@@ -22,7 +22,7 @@ pub(super) struct WeightedHeight;
 
 impl Metric for WeightedHeight {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
-        node.levels.iter().zip(&costs.weights).map(|(&level, weight)| f64::from(level) * weight).sum()
+        costs.weights.iter().enumerate().map(|(at, weight)| f64::from(costs.climbed(at, node)) * weight).sum()
     }
 
     fn needs(&self) -> Needs {

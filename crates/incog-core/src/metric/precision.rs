@@ -19,7 +19,7 @@ impl Metric for Precision {
         let mut lost = 0.0;
         for (at, weight) in costs.weights.iter().enumerate() {
             let height = u128::from(costs.heights[at]).max(1);
-            let climbed = released * u128::from(node.levels[at]) + suppressed * height;
+            let climbed = released * u128::from(costs.climbed(at, node)) + suppressed * height;
             lost += weight * ratio(climbed, u128::from(costs.n_rows) * height);
         }
         1.0 - lost / costs.weights.iter().sum::<f64>()

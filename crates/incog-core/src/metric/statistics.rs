@@ -4,7 +4,7 @@ use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, Method};
 use crate::group::Demand;
-use crate::hierarchy::Attributes;
+use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 
 /// What is the same for every node: hierarchies, weights, and the cost of each level before suppression.
@@ -12,8 +12,10 @@ use crate::lattice::Grouping;
 pub struct Costs {
     /// How many rows the table has.
     pub n_rows: u64,
-    /// The height of each attribute.
+    /// The height of each attribute's whole hierarchy.
     pub heights: Vec<u8>,
+    /// The number of each of an attribute's levels in its whole hierarchy.
+    numbers: Vec<Vec<u8>>,
     /// How many leaves each attribute's hierarchy has.
     pub leaves: Vec<u64>,
     /// The user's weight of each attribute; 1 unless given.
@@ -44,7 +46,13 @@ impl Costs {
         }
         Ok(Costs {
             n_rows: problem.source.n_rows(),
-            heights: attributes.heights(),
+            heights: attributes.iter().map(Attribute::full_height).collect(),
+            numbers: attributes
+                .iter()
+                .map(|attribute| {
+                    (0..=attribute.height()).map(|level| attribute.level_number(level)).collect()
+                })
+                .collect(),
             leaves: attributes.iter().map(|attribute| attribute.hierarchy().n_leaves()).collect(),
             weights: vec![1.0; attributes.len()],
             spread,
@@ -64,6 +72,11 @@ impl Costs {
         }
         self.weights = weights;
         Ok(self)
+    }
+
+    /// How far an attribute has climbed at a node: the number of its level in the whole hierarchy.
+    pub(super) fn climbed(&self, attribute: usize, node: &Statistics) -> u8 {
+        self.numbers[attribute][usize::from(node.levels[attribute])]
     }
 
     /// LM of one attribute: the mean over all rows of (leaves under the label − 1) / (leaves − 1), a suppressed

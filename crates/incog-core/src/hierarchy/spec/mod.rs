@@ -53,9 +53,11 @@ trait Labels {
 /// The leaves of a declared domain.
 struct Domain<'a> {
     n_leaves: u64,
-    /// The leaves under the label of a value at a level from 1 on, below the top.
-    under: Box<dyn Fn(&str, usize) -> u64 + 'a>,
+    under: LeavesUnder<'a>,
 }
+
+/// How many leaves lie under the label that a value has at a level from 1 on, below the top.
+type LeavesUnder<'a> = Box<dyn Fn(&str, usize) -> u64 + 'a>;
 
 /// A hierarchy made from a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
