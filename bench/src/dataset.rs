@@ -52,7 +52,7 @@ impl Dataset {
     }
 
     fn read(name: &str, data: &Path, hierarchies: &Path) -> Result<Self> {
-        let table = incog::source::read_table(data, b',', |_| Role::QuasiIdentifier)?;
+        let table = incog::source::Csv::open(data, Some(b','))?.read(|_| Role::QuasiIdentifier)?;
         let attributes = table.columns().iter().map(|column| {
             let file = hierarchies.join(format!("{}.csv", column.name()));
             let hierarchy = incog::source::read_hierarchy(&file, column.name())?;

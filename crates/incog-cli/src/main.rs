@@ -72,7 +72,9 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search(arguments),
     };
     done.unwrap_or_else(|error| {
-        complain(&format!("error: {error}"));
+        for line in error.to_string().lines() {
+            complain(&format!("error: {line}"));
+        }
         if let Some(hint) = error.hint() {
             complain(&format!("\nhint: {hint}"));
         }

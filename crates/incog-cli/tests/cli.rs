@@ -227,7 +227,7 @@ fn bad_hierarchies_are_refused() {
     );
     spoil(b"10115;*\n10117;*\n10115;*\n", &["line 3 repeats the value of line 1"], "one row per value");
     spoil(b"", &["column `zip`", "zip.csv", "is empty"], "one row per value");
-    spoil(b"10115,1011*,*\n", &["line 1 has a single field"], "`;`");
+    spoil(b"10115\n10117\n", &["line 1 has a single field"], "`;`");
     spoil(b"10115;1011*;*\n10117;\xFF;*\n", &["zip.csv", "line 2 is not UTF-8"], "convert");
     let job = Job::new();
     std::fs::remove_file(job.path("zip.csv")).unwrap();
@@ -253,8 +253,11 @@ fn bad_data_files_are_refused() {
         &["line 2", "column `illness` is not UTF-8"],
         "convert",
     );
-    spoil(b"name;sex;zip;illness\nKowalczyk;f;10115;flu\n", &["no column `name`, `sex`"], "delimiter");
-    spoil(b"name,sex,zap,illness\nKowalczyk,f,10115,flu\n", &["has no column `zip`"], "did you mean `zap`?");
+    spoil(
+        b"name,sex,zap,illness\nKowalczyk,f,10115,flu\n",
+        &["line 9 of", "the data has no column `zip`"],
+        "did you mean `zap`?",
+    );
     spoil(b"name,sex,zip,illness,zip\na,f,10115,x,10115\n", &["two columns are named `zip`"], "rename");
     spoil(b"name,sex,zip,illness,age\na,f,10115,x,1\n", &["the job says nothing about column `age`"], "role");
     let job = Job::new();
@@ -285,12 +288,17 @@ fn bad_settings_are_refused() {
     };
     spoil("k = 2", "k = 0", &["k is 0"], "common choices");
     spoil("k = 2", "k = -3", &["k is negative"], "");
-    spoil("k = 2", "k = \"two\"", &["incog.toml", "line 4", "invalid type"], "");
+    spoil("k = 2", "k = \"two\"", &["line 4 of", "incog.toml", "`policy.k` is text, not a whole number"], "");
     spoil("k = 2", "k = 2\nsuppression = \"101%\"", &["suppression is over 100 %"], "100%");
     spoil("k = 2", "k = 2\nsuppression = 5", &["suppression of 5 rows is over 100 %", "the table has 4"], "");
     spoil("k = 2", "k = 2\nsuppression = -1", &["suppression is negative"], "percentage");
     spoil("k = 2", "k = 2\nsuppression = \"0.05\"", &["suppression is neither"], "1%");
-    spoil("k = 2", "k = 2\nsupression = 1", &["incog.toml", "line 5", "unknown field `supression`"], "");
+    spoil(
+        "k = 2",
+        "k = 2\nsupression = 1",
+        &["line 5 of", "incog.toml", "unknown key `supression` in `policy`; did you mean `suppression`?"],
+        "",
+    );
     spoil("[columns.zip]", "[columns.sex]", &["incog.toml", "line 9", "duplicate key"], "");
     spoil(
         "[columns.sex]",
@@ -298,7 +306,12 @@ fn bad_settings_are_refused() {
         &["no column `gender`"],
         "its columns are: name, sex, zip, illness",
     );
-    spoil("\"sensitive\"", "\"secret\"", &["incog.toml", "line 13", "unknown variant `secret`"], "");
+    spoil(
+        "\"sensitive\"",
+        "\"secret\"",
+        &["line 13 of", "`columns.illness.role` is none of identifier, "],
+        "",
+    );
     spoil(
         "\"sensitive\"",
         "\"sensitive\"\nhierarchy = { file = \"zip.csv\" }",
@@ -307,6 +320,42 @@ fn bad_settings_are_refused() {
     );
     spoil("quasi-identifier", "other", &["column `zip` has a hierarchy"], "only quasi-identifiers");
     spoil("[input]", "[input", &["incog.toml", "line 1"], "");
+    spoil(
+        "\"sensitive\"",
+        "\"decide\"",
+        &["line 13 of", "role of column `illness` is not decided"],
+        "write identifier",
+    );
+    spoil(
+        "path = \"data.csv\"",
+        "path = \"data.csv\"\ndelimiter = \"|\"",
+        &["the data has no column `name`"],
+        "delimiter",
+    );
+    spoil("path = \"data.csv\"", "path = \"data.csv\"\ndelimiter = \"ä\"", &["line 3 of", "not ASCII"], "");
+    spoil("k = 2", "k = 2\nunit = \"sex\"", &["the unit `sex` is a quasi-identifier"], "never released");
+    spoil("k = 2", "k = 2\nunit = \"patient\"", &["line 5 of", "the data has no column `patient`"], "");
+    let hierarchy =
+        |spec: &str, parts: &[&str], hint: &str| spoil("{ file = \"zip.csv\" }", spec, parts, hint);
+    hierarchy(
+        "{ file = \"zip.csv\", mask = \"right\" }",
+        &["line 11 of", "`zip`", "one of file, mask, not several"],
+        "",
+    );
+    hierarchy(
+        "{ mask = \"up\" }",
+        &["line 11 of", "`columns.zip.hierarchy.mask` is none of right, left"],
+        "",
+    );
+    hierarchy("{ mask = \"right\", top = 3 }", &["line 11 of", "`top` is for intervals"], "");
+    hierarchy("{ mask = \"right\", levels = [9] }", &["line 11 of", "no level 9; the highest is 5"], "");
+    hierarchy("{ intervals = [5, 12] }", &["line 11 of", "12 is not a multiple of 5"], "nest");
+    hierarchy("{ dates = [\"year\"] }", &["line 11 of", "2 of 2 values are not dates", "record 1"], "clean");
+    hierarchy("{ dates = [\"year\", \"month\"] }", &["line 11 of", "from fine to coarse"], "day, month");
+    hierarchy("{ tree = { a = [\"x\"] } }", &["line 11 of", "2 of 2 values are not leaves"], "");
+    hierarchy("{ tree = \"none.txt\" }", &["cannot read the tree", "no such file"], "");
+    hierarchy("{ file = \"zip.csv\", missing = \"?\" }", &["`missing` is not for files"], "row of its own");
+    hierarchy("{ suppress = false }", &["can only be true"], "levels = [0]");
     let search = |line: &str, parts: &[&str], hint: &str| {
         spoil("[columns.name]", &format!("[search]\n{line}\n[columns.name]"), parts, hint);
     };
@@ -323,9 +372,13 @@ fn bad_settings_are_refused() {
     search("weights = { sex = 0, zip = 0 }", &["every weight is 0"], "leave `weights` out");
     search("metric = \"height\"\nweights = { sex = 2 }", &["`height` knows no weights"], "weighted-height");
     search("threads = 0", &["threads is 0"], "");
-    search("cube_memory = \"1 GiB\"", &["are for the checker `cube`"], "");
+    search("cube_memory = \"1 GiB\"", &["line 6 of", "is for the checker `cube`"], "");
     search("checker = \"cube\"\ncube_memory = \"lots\"", &["`cube_memory` is not a size"], "MiB");
-    search("checker = \"cube\"\ncube_levels = \"top\"", &["neither `zero-level` nor `every-level`"], "");
+    search(
+        "checker = \"cube\"\ncube_levels = \"top\"",
+        &["line 7 of", "is none of zero-level, every-level"],
+        "",
+    );
 
     let job = Job::new();
     job.replace("incog.toml", "quasi-identifier\"\nhierarchy = { file = \"zip.csv\" }", "other\"");
@@ -335,6 +388,75 @@ fn bad_settings_are_refused() {
     Job::new().refused_with(&["--algorithm", "best"], &["unknown algorithm `best`"], "incognito");
     std::fs::remove_file(job.path("incog.toml")).unwrap();
     job.refused(&["cannot read the job file"], "");
+}
+
+#[test]
+fn all_mistakes_are_told_at_once() {
+    let job = Job::new();
+    job.replace("incog.toml", "k = 2", "k = 0\nsuppression = \"1 percent\"");
+    job.replace("incog.toml", "[columns.sex]", "[columns.sxe]");
+    job.replace("incog.toml", "[columns.name]", "[search]\nmetric = \"entropy\"\n[columns.name]");
+    let output = job.search(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let errors: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 5, "{stderr}");
+    for part in [
+        "unknown metric",
+        "k is 0",
+        "suppression is neither",
+        "no column `sxe`",
+        "nothing about column `sex`",
+    ] {
+        assert!(errors.iter().any(|error| error.contains(part)), "no `{part}` in: {stderr}");
+    }
+}
+
+#[test]
+fn rules_make_hierarchies() {
+    let job = Job::new();
+    job.replace("incog.toml", "{ file = \"zip.csv\" }", "{ mask = \"right\", levels = [0, 1, 3] }");
+    let report = json(&job.search(&["--format", "json", "--all"]));
+    assert_eq!(report["lattice_nodes"], 6);
+    // Levels keep their numbers: three characters masked is level 3, although it is the third one allowed.
+    let levels: Vec<&Value> =
+        report["all"].as_array().unwrap().iter().map(|node| &node["levels"]["zip"]).collect();
+    assert!(levels.contains(&&Value::from(3)) && !levels.contains(&&Value::from(2)), "{levels:?}");
+    let tree = "{ tree = { inner = [\"10115\"], outer = [\"10117\"] } }";
+    job.replace("incog.toml", "{ mask = \"right\", levels = [0, 1, 3] }", tree);
+    assert_eq!(json(&job.search(&["--format", "json"]))["lattice_nodes"], 6);
+}
+
+#[test]
+fn k_counts_persons_where_a_unit_is_named() {
+    let job = Job::new();
+    // Each sex is one person with two rows.
+    job.write("data.csv", "name,sex,zip,illness\nKowalczyk,f,10115,flu\nKowalczyk,f,10117,cold\nLi,m,10115,flu\nLi,m,10117,asthma\n");
+    assert_eq!(json(&job.search(&["--format", "json"]))["satisfying"], 5);
+    job.replace("incog.toml", "k = 2", "k = 2\nunit = \"name\"");
+    let report = json(&job.search(&["--format", "json", "--all"]));
+    // Only with sex gone are there two persons in a group.
+    assert_eq!(report["satisfying"], 3);
+    assert!(report["all"].as_array().unwrap().iter().all(|node| node["levels"]["sex"] == 1));
+    assert_eq!(report["best"]["smallest_group"], 2);
+}
+
+#[test]
+fn compressed_data_is_read() {
+    let job = Job::new();
+    let text = std::fs::read(job.path("data.csv")).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gz, &text).unwrap();
+    job.write("data.csv.gz", gz.finish().unwrap());
+    job.write("data.csv.zst", zstd::encode_all(text.as_slice(), 1).unwrap());
+    for name in ["data.csv.gz", "data.csv.zst"] {
+        let job_text = std::fs::read_to_string(job.path("incog.toml")).unwrap();
+        job.write("packed.toml", job_text.replace("data.csv", name));
+        assert_eq!(json(&search(&job.path("packed.toml"), &["--format", "json"]))["satisfying"], 5);
+    }
+    job.write("data.csv.gz", b"no gzip");
+    job.replace("incog.toml", "\"data.csv\"", "\"data.csv.gz\"");
+    job.refused(&["cannot read the data file", "data.csv.gz"], "");
 }
 
 #[test]
@@ -367,6 +489,8 @@ fn files_as_other_systems_write_them_are_read() {
     job.write("zip.csv", format!("\u{FEFF}{}", zip.replace('\n', "\r\n")));
     assert_eq!(json(&job.search(&["--format", "json"]))["satisfying"], 5);
     job.write("data.csv", text.replace(',', ";"));
+    job.write("zip.csv", zip.replace(';', ","));
+    assert_eq!(json(&job.search(&["--format", "json"]))["satisfying"], 5, "delimiters are detected");
     job.replace("incog.toml", "path = \"data.csv\"", "path = \"data.csv\"\ndelimiter = \";\"");
     assert_eq!(json(&job.search(&["--format", "json"]))["satisfying"], 5);
 }

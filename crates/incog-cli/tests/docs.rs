@@ -70,5 +70,5 @@ fn the_job_file_in_the_readme_is_one() {
     let readme = page("README.md");
     let (_, block) = readme.split_once("```toml\n").unwrap();
     let job = incog::Job::parse(block.split("```").next().unwrap()).unwrap();
-    assert_eq!(job.columns.len(), 4);
+    assert_eq!(job.columns.len(), 6);
 }

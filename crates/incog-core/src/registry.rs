@@ -46,20 +46,27 @@ pub fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, misspelt: &str) -> 
         .map(|(_, name)| name)
 }
 
-/// How many letters must be inserted, deleted or replaced to turn one into the other, regardless of case.
+/// How many letters must be inserted, deleted, replaced or swapped with their neighbour to turn one into the other,
+/// regardless of case.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let mut least = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    least = least.min(table[i - 2][j - 2] + 1);
+                }
+                least
+            };
         }
     }
-    row[b.len()]
+    table[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -72,7 +79,9 @@ mod tests {
         assert_eq!(nearest(names, "incognitto"), Some("incognito"));
         assert_eq!(nearest(names, "Botom-up"), Some("bottom-up"));
         assert_eq!(nearest(names, "mondrian"), None);
-        assert_eq!(nearest(["zip", "age"], "zpi"), None);
+        assert_eq!(nearest(["zip", "age"], "zpi"), Some("zip"));
+        assert_eq!(nearest(["zip", "age"], "zap"), Some("zip"));
+        assert_eq!(nearest(["zip", "age"], "sex"), None);
         assert_eq!(nearest(["zip", "age"], "zipp"), Some("zip"));
     }
 }

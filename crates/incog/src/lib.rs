@@ -19,11 +19,14 @@
 
 pub mod source;
 pub mod job;
+mod hierarchies;
 mod plan;
+mod search;
 mod report;
 
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Watch, algorithm, check, metric, privacy};
 pub use job::Job;
-pub use plan::{Listing, Plan};
+pub use plan::Plan;
 pub use report::{NodeReport, SearchReport};
+pub use search::Listing;

@@ -1,43 +1,32 @@
 //! A job that has been checked against its data.
 //!
-//! Building a [`Plan`] reads the data and the hierarchies and checks every name, number and role; after that a
-//! search can only fail by being cancelled or by asking for something that does not go together.
-
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+//! Building a [`Plan`] reads the data and the hierarchies and checks every name, number and role. Mistakes are
+//! collected and reported together, as far as they can be found without each other: settings first (a typo should
+//! not cost the time to read the data), then columns, then hierarchies.
 
 use incog_core::algorithm::{self, MARKINGS, Search};
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
 use incog_core::frequency::Rows;
-use incog_core::hierarchy::{Attribute, Attributes, Hierarchy};
+use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Costs, Metric};
-use incog_core::privacy::{Budget, Policy};
+use incog_core::privacy::{Budget, KAnonymity, Policy};
 use incog_core::registry::{Entry, find, nearest};
-use incog_core::table::{Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::table::Role;
+use incog_core::{Error, Result};
 
-use crate::job::{CountOrText, HierarchyJob, Job, RoleJob};
-use crate::report::SearchReport;
+use crate::hierarchies;
+use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
 use crate::source;
-
-/// Which nodes a report lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
-    /// The minimal ones.
-    Minimal,
-    /// Every node that holds, too.
-    All,
-}
 
 /// Data, policy and search, all checked.
 pub struct Plan {
-    pub(crate) rows: Rows,
     pub(crate) attributes: Attributes,
+    pub(crate) rows: Rows,
     pub(crate) policy: Policy,
     pub(crate) search: Search,
     pub(crate) names: Names,
     pub(crate) metric: &'static dyn Metric,
-    weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 /// What the parts of a search are called, for reports.
@@ -58,118 +47,188 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-impl Plan {
-    /// Checks a job and reads its data.
-    pub fn new(job: &Job) -> Result<Self> {
-        // Settings first: a typo should not cost the time to read the data.
-        let algorithm =
-            named(algorithm::ALL, "algorithm", job.search.algorithm.as_deref().unwrap_or("incognito"))?;
-        let checker = match &job.search.checker {
-            Some(name) => named(check::ALL, "checker", name)?,
-            None => check::ALL
-                .iter()
-                .find(|entry| entry.item == check::choose())
-                .expect("the default is registered"),
-        };
-        let marking = named(MARKINGS, "marking", job.search.marking.as_deref().unwrap_or("transitive"))?;
-        let metric = named(metric::ALL, "metric", job.search.metric.as_deref().unwrap_or("loss"))?;
-        let search = Search {
-            algorithm: algorithm.item,
-            checker: cube_options(job, checker.item)?,
-            marking: marking.item,
-            threads: threads(job)?,
-            ..Search::default()
-        };
-        let names = Names {
-            algorithm: algorithm.name,
-            checker: checker.name,
-            marking: marking.name,
-            metric: metric.name,
-        };
-        let policy =
-            Policy::k_anonymity(u64::try_from(job.policy.k).map_err(|_| Error::input("k is negative"))?)?;
-        let budget = budget(job)?;
-        let table = read_table(job)?;
-        let budget_rows = budget.rows(table.n_rows() as u64);
-        if budget_rows > table.n_rows() as u64 {
-            return Err(Error::input(format!(
-                "suppression of {budget_rows} rows is over 100 %: the table has {}",
-                table.n_rows()
-            )));
-        }
-        let attributes = attributes(job, &table)?;
-        let weights = weights(job, &attributes, metric)?;
-        let rows = Rows::new(&table, &attributes)?;
-        let policy = policy.with_budget(budget_rows);
-        Ok(Plan { rows, attributes, policy, search, names, metric: metric.item, weights })
+/// Mistakes found so far.
+#[derive(Debug, Default)]
+struct Mistakes(Vec<Error>);
+
+impl Mistakes {
+    /// The value, or a default with the mistake noted.
+    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.0.push(error)).ok()
     }
 
-    /// Searches, and looks at the nodes to be listed.
-    pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
-        let problem = Problem { source: &self.rows, policy: &self.policy };
-        let start = Instant::now();
-        let outcome = self.search.run(problem, watch)?;
-        let search_time = start.elapsed();
-        let costs = Costs::new(problem, &self.attributes)?.with_weights(self.weights.clone())?;
-        let describe =
-            |nodes: &[usize]| metric::describe(problem, &self.attributes, &outcome.lattice, nodes, watch);
-        let minimal = describe(&outcome.minimal)?;
-        let all = match listing {
-            Listing::Minimal => None,
-            Listing::All => Some(describe(&outcome.holding.iter().collect::<Vec<_>>())?),
+    /// Fails if there were any: with the one, or with all of them, a line each, and the first hint.
+    fn stop(self) -> Result<()> {
+        let Some(first) = self.0.first() else {
+            return Ok(());
         };
-        let best = metric::best(
-            problem,
-            &self.attributes,
-            &outcome.lattice,
-            &outcome.holding,
-            &costs,
-            self.metric,
-            watch,
-        )?;
-        Ok(SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref()))
+        if self.0.len() == 1 {
+            return Err(first.clone());
+        }
+        let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let error = Error::new(first.kind(), lines.join("\n"));
+        Err(match self.0.iter().find_map(Error::hint) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        })
     }
 }
 
-/// The entry of that name, or the nearest one as a hint.
-fn named<T>(entries: &'static [Entry<T>], what: &str, name: &str) -> Result<&'static Entry<T>> {
+impl Plan {
+    /// Checks a job and reads its data.
+    pub fn new(job: &Job) -> Result<Self> {
+        let mut mistakes = Mistakes::default();
+        let algorithm =
+            mistakes.note(named(job, algorithm::ALL, "algorithm", &job.search.algorithm, "incognito"));
+        let default_checker = check::ALL
+            .iter()
+            .find(|entry| entry.item == check::choose())
+            .expect("the default is registered")
+            .name;
+        let checker = mistakes.note(named(job, check::ALL, "checker", &job.search.checker, default_checker));
+        let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
+        let metric = mistakes.note(named(job, metric::ALL, "metric", &job.search.metric, "loss"));
+        let cube = checker.and_then(|checker| mistakes.note(cube_options(job, checker.item)));
+        let threads = mistakes.note(threads(job));
+        let model = mistakes.note(k_anonymity(job));
+        let budget = mistakes.note(budget(job));
+        if let Some(metric) = metric {
+            mistakes.note(check_weights(job, metric));
+        }
+        mistakes.note(check_roles(job));
+        let path = job.resolve(&job.input.path);
+        let delimiter = mistakes.note(delimiter(job));
+        let header = delimiter.and_then(|delimiter| mistakes.note(source::Csv::open(&path, delimiter)));
+        if let Some(csv) = &header {
+            check_columns(job, csv.header(), &mut mistakes);
+        }
+        mistakes.stop()?;
+        let everything = (algorithm, cube, checker, marking, metric, threads, model, budget, header);
+        let (
+            Some(algorithm),
+            Some(cube),
+            Some(checker),
+            Some(marking),
+            Some(metric),
+            Some(threads),
+            Some(model),
+            Some(budget),
+            Some(csv),
+        ) = everything
+        else {
+            unreachable!("whatever is missing was a mistake");
+        };
+
+        let table = csv.read(|name| role(job, name))?;
+        let budget_rows = budget.rows(table.n_rows() as u64);
+        let mut mistakes = Mistakes::default();
+        if budget_rows > table.n_rows() as u64 {
+            mistakes.0.push(job.mistake(
+                &["policy", "suppression"],
+                format!("suppression of {budget_rows} rows is over 100 %: the table has {}", table.n_rows()),
+            ));
+        }
+        let quasi_identifiers =
+            job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
+        let attributes: Vec<_> = quasi_identifiers
+            .filter_map(|(name, column)| {
+                let data = table.column(name).expect("every declared column is in the table");
+                mistakes.note(hierarchies::attribute(job, name, column, data))
+            })
+            .collect();
+        mistakes.stop()?;
+        let attributes = Attributes::new(attributes)?;
+        let mut rows = Rows::new(&table, &attributes)?;
+        if let Some(unit) = &job.policy.unit {
+            rows = rows.with_unit(&table, unit)?;
+        }
+        Ok(Plan {
+            weights: attributes
+                .iter()
+                .map(|attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0))
+                .collect(),
+            policy: Policy::new(vec![Box::new(model)], budget_rows)?,
+            search: Search {
+                algorithm: algorithm.item,
+                checker: cube,
+                marking: marking.item,
+                threads,
+                ..Search::default()
+            },
+            names: Names {
+                algorithm: algorithm.name,
+                checker: checker.name,
+                marking: marking.name,
+                metric: metric.name,
+            },
+            metric: metric.item,
+            attributes,
+            rows,
+        })
+    }
+
+    /// What is to be solved.
+    pub(crate) fn problem(&self) -> Problem<'_> {
+        Problem { source: &self.rows, policy: &self.policy }
+    }
+
+    /// What generalization costs in this table.
+    pub(crate) fn costs(&self) -> Result<Costs> {
+        Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
+    }
+}
+
+/// The entry that a setting names, or the nearest name as advice.
+fn named<T>(
+    job: &Job,
+    entries: &'static [Entry<T>],
+    key: &str,
+    setting: &Option<String>,
+    default: &str,
+) -> Result<&'static Entry<T>> {
+    let name = setting.as_deref().unwrap_or(default);
     find(entries, name).ok_or_else(|| {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
         let error = match nearest(names.iter().copied(), name) {
-            Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
-            None => format!("unknown {what} `{name}`"),
+            Some(near) => format!("unknown {key} `{name}`; did you mean `{near}`?"),
+            None => format!("unknown {key} `{name}`"),
         };
-        Error::input(error).with_hint(format!("there are: {}", names.join(", ")))
+        job.mistake(&["search", key], error).with_hint(format!("there are: {}", names.join(", ")))
     })
 }
 
 fn threads(job: &Job) -> Result<usize> {
     match job.search.threads {
-        Some(0) => Err(Error::input("threads is 0").with_hint("1 is the default")),
+        Some(0) => Err(job.mistake(&["search", "threads"], "threads is 0").with_hint("1 is the default")),
         threads => Ok(threads.unwrap_or(1)),
     }
 }
 
 fn cube_options(job: &Job, checker: CheckerKind) -> Result<CheckerKind> {
     let CheckerKind::Cube(_) = checker else {
-        if job.search.cube_memory.is_some() || job.search.cube_levels.is_some() {
-            return Err(Error::input("`cube_memory` and `cube_levels` are for the checker `cube`"));
+        for (key, is_set) in [
+            ("cube_memory", job.search.cube_memory.is_some()),
+            ("cube_levels", job.search.cube_levels.is_some()),
+        ] {
+            if is_set {
+                return Err(job.mistake(&["search", key], format!("`{key}` is for the checker `cube`")));
+            }
         }
         return Ok(checker);
     };
-    let materialize = match job.search.cube_levels.as_deref() {
-        None | Some("zero-level") => Materialize::ZeroLevel,
-        Some("every-level") => Materialize::EveryLevel,
-        Some(_) => return Err(Error::input("`cube_levels` is neither `zero-level` nor `every-level`")),
+    let materialize = match job.search.cube_levels {
+        None | Some(CubeLevels::ZeroLevel) => Materialize::ZeroLevel,
+        Some(CubeLevels::EveryLevel) => Materialize::EveryLevel,
     };
-    let memory = job.search.cube_memory.as_ref().map(bytes).transpose()?;
+    let memory = job.search.cube_memory.as_ref().map(|size| bytes(job, size)).transpose()?;
     Ok(CheckerKind::Cube(CubeOptions { materialize, memory }))
 }
 
 /// A number of bytes: `1048576`, `"512 MiB"`, `"2GiB"`.
-fn bytes(size: &CountOrText) -> Result<u64> {
+fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
     let unreadable = || {
-        Error::input("`cube_memory` is not a size").with_hint("write bytes or a number with KiB, MiB or GiB")
+        job.mistake(&["search", "cube_memory"], "`cube_memory` is not a size")
+            .with_hint("write bytes or a number with KiB, MiB or GiB")
     };
     match size {
         CountOrText::Count(bytes) => u64::try_from(*bytes).map_err(|_| unreadable()),
@@ -185,119 +244,152 @@ fn bytes(size: &CountOrText) -> Result<u64> {
     }
 }
 
+fn k_anonymity(job: &Job) -> Result<KAnonymity> {
+    let key = ["policy", "k"];
+    let k = u64::try_from(job.policy.k).map_err(|_| job.mistake(&key, "k is negative"))?;
+    let model = if job.policy.unit.is_some() { KAnonymity::of_persons(k) } else { KAnonymity::new(k) };
+    model.map_err(|error| job.at(&key, &error))
+}
+
 fn budget(job: &Job) -> Result<Budget> {
+    let key = ["policy", "suppression"];
     match &job.policy.suppression {
         None => Ok(Budget::NONE),
-        Some(CountOrText::Text(text)) => Budget::parse(text),
+        Some(CountOrText::Text(text)) => Budget::parse(text).map_err(|error| job.at(&key, &error)),
         Some(CountOrText::Count(rows)) => u64::try_from(*rows).map(Budget::Rows).map_err(|_| {
-            Error::input("suppression is negative")
+            job.mistake(&key, "suppression is negative")
                 .with_hint("write a number of rows (5) or a percentage (\"1%\")")
         }),
     }
 }
 
-fn read_table(job: &Job) -> Result<Table> {
-    let path = job.folder.join(&job.input.path);
-    let delimiter = match job.input.delimiter {
-        None => b',',
-        Some(delimiter) => u8::try_from(delimiter)
-            .ok()
-            .filter(u8::is_ascii)
-            .ok_or_else(|| Error::input("the delimiter is not an ASCII character"))?,
-    };
-    let header = source::read_header(&path, delimiter)?;
-    check_columns(job, &path, &header)?;
-    source::read_table(&path, delimiter, |name| match job.columns.get(name).map(|column| column.role) {
+fn delimiter(job: &Job) -> Result<Option<u8>> {
+    job.input
+        .delimiter
+        .map(|delimiter| {
+            u8::try_from(delimiter)
+                .ok()
+                .filter(|byte| byte.is_ascii() && !b"\"\r\n".contains(byte))
+                .ok_or_else(|| {
+                    job.mistake(
+                        &["input", "delimiter"],
+                        "the delimiter is a quote, a line break or not ASCII",
+                    )
+                })
+        })
+        .transpose()
+}
+
+fn role(job: &Job, column: &str) -> Role {
+    if job.policy.unit.as_deref() == Some(column) {
+        return Role::Identifier;
+    }
+    match job.columns.get(column).map(|column| column.role) {
         Some(RoleJob::Identifier) => Role::Identifier,
         Some(RoleJob::QuasiIdentifier) => Role::QuasiIdentifier,
         Some(RoleJob::Sensitive) => Role::Sensitive,
-        Some(RoleJob::Other) | None => Role::Other,
-    })
+        Some(RoleJob::Other | RoleJob::Decide) | None => Role::Other,
+    }
+}
+
+/// Roles that do not go together.
+fn check_roles(job: &Job) -> Result<()> {
+    let mut mistakes = Mistakes::default();
+    for (name, column) in &job.columns {
+        let key = ["columns", name.as_str(), "role"];
+        match column.role {
+            RoleJob::Decide => mistakes.0.push(
+                job.mistake(&key, format!("the role of column `{name}` is not decided yet"))
+                    .with_hint("write identifier, quasi-identifier, sensitive or other instead of decide"),
+            ),
+            RoleJob::QuasiIdentifier => {}
+            _ if column.hierarchy.is_some() => mistakes.0.push(
+                job.mistake(
+                    &["columns", name, "hierarchy"],
+                    format!("column `{name}` has a hierarchy and is no quasi-identifier"),
+                )
+                .with_hint("only quasi-identifiers are generalized"),
+            ),
+            _ => {}
+        }
+    }
+    if !job.columns.values().any(|column| column.role == RoleJob::QuasiIdentifier) && mistakes.0.is_empty() {
+        mistakes.0.push(
+            job.mistake(&["columns"], "no column is a quasi-identifier")
+                .with_hint("declare at least one column with role = \"quasi-identifier\""),
+        );
+    }
+    if let Some(unit) = &job.policy.unit
+        && job.columns.get(unit).is_some_and(|column| column.role == RoleJob::QuasiIdentifier)
+    {
+        mistakes.0.push(
+            job.mistake(&["policy", "unit"], format!("the unit `{unit}` is a quasi-identifier"))
+                .with_hint("the unit says whom a row is about and is never released: make it an identifier"),
+        );
+    }
+    mistakes.stop()
 }
 
 /// Every column of the file is declared, and every declared column is in the file.
-fn check_columns(job: &Job, path: &Path, header: &[String]) -> Result<()> {
-    let missing: Vec<&str> = job
-        .columns
-        .keys()
-        .map(String::as_str)
-        .filter(|name| !header.iter().any(|column| column == name))
-        .collect();
-    if let Some(&first) = missing.first() {
-        let hint = if header.len() == 1 && job.columns.len() > 1 {
-            "the header is a single column: set `delimiter` in [input] if fields are not separated by commas"
-                .to_owned()
-        } else if let Some(near) = nearest(header.iter().map(String::as_str), first) {
+fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
+    let is_there = |name: &str| header.iter().any(|column| column == name);
+    let absent = |name: &str| {
+        if header.len() == 1 && job.columns.len() > 1 {
+            "the header is a single column: set `delimiter` in [input]".to_owned()
+        } else if let Some(near) = nearest(header.iter().map(String::as_str), name) {
             format!("did you mean `{near}`?")
         } else {
             format!("its columns are: {}", header.join(", "))
-        };
-        return Err(Error::input(format!(
-            "data file `{}` has no column {}",
-            path.display(),
-            quoted(&missing)
-        ))
-        .with_hint(hint));
+        }
+    };
+    let named = job.columns.keys().map(|name| (["columns", name.as_str()], name));
+    let unit = job.policy.unit.iter().map(|name| (["policy", "unit"], name));
+    for (key, name) in named.chain(unit) {
+        if !is_there(name) {
+            let mistake = format!("the data has no column `{name}`");
+            mistakes.0.push(job.mistake(&key, mistake).with_hint(absent(name)));
+        }
     }
-    let undeclared: Vec<&str> =
-        header.iter().map(String::as_str).filter(|name| !job.columns.contains_key(*name)).collect();
+    let is_declared = |name: &str| job.columns.contains_key(name) || job.policy.unit.as_deref() == Some(name);
+    let undeclared: Vec<String> =
+        header.iter().filter(|name| !is_declared(name)).map(|name| format!("`{name}`")).collect();
     if !undeclared.is_empty() {
-        return Err(Error::input(format!(
-            "the job says nothing about column {} of `{}`",
-            quoted(&undeclared),
-            path.display()
-        ))
-        .with_hint(
-            "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \"other\"",
-        ));
+        mistakes.0.push(
+            Error::input(format!("the job says nothing about column {}", undeclared.join(", "))).with_hint(
+                "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \"other\"",
+            ),
+        );
     }
-    Ok(())
 }
 
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn attributes(job: &Job, table: &Table) -> Result<Attributes> {
-    let mut attributes = Vec::new();
-    for (name, column) in &job.columns {
-        if column.role != RoleJob::QuasiIdentifier {
-            if column.hierarchy.is_some() {
-                return Err(Error::input(format!(
-                    "column `{name}` has a hierarchy and is no quasi-identifier"
-                ))
-                .with_hint("only quasi-identifiers are generalized"));
-            }
-            continue;
+fn check_weights(job: &Job, metric: &Entry<&'static dyn Metric>) -> Result<()> {
+    let weights = &job.search.weights;
+    for (name, &weight) in weights {
+        let key = ["search", "weights", name.as_str()];
+        if job.columns.get(name).is_none_or(|column| column.role != RoleJob::QuasiIdentifier) {
+            return Err(job.mistake(&key, format!("`weights` names `{name}`, which is no quasi-identifier")));
         }
-        let data = table.column(name).expect("every declared column is in the table");
-        attributes.push(match &column.hierarchy {
-            None => Attribute::bind(data, Hierarchy::suppression(data.dictionary().values()), "suppression")?,
-            Some(HierarchyJob { file }) => {
-                let path: PathBuf = job.folder.join(file);
-                Attribute::bind(data, source::read_hierarchy(&path, name)?, &path.display().to_string())?
-            }
-        });
-    }
-    Attributes::new(attributes)
-}
-
-fn weights(job: &Job, attributes: &Attributes, metric: &Entry<&'static dyn Metric>) -> Result<Vec<f64>> {
-    let mut weights = vec![1.0; attributes.len()];
-    for (name, &weight) in &job.search.weights {
-        let Some(at) = attributes.iter().position(|attribute| attribute.name() == name) else {
-            return Err(Error::input(format!("`weights` names `{name}`, which is no quasi-identifier")));
-        };
         if !weight.is_finite() || weight < 0.0 {
-            return Err(Error::input(format!("the weight of `{name}` is negative or not a number")));
+            return Err(job.mistake(&key, format!("the weight of `{name}` is negative or not a number")));
         }
-        weights[at] = weight;
     }
-    if !job.search.weights.is_empty() && !metric.item.uses_weights() {
+    let key = ["search", "weights"];
+    let n_quasi_identifiers =
+        job.columns.values().filter(|column| column.role == RoleJob::QuasiIdentifier).count();
+    if weights.len() == n_quasi_identifiers
+        && weights.values().all(|&weight| weight == 0.0)
+        && !weights.is_empty()
+    {
+        return Err(job
+            .mistake(&key, "every weight is 0")
+            .with_hint("leave `weights` out to weigh all alike"));
+    }
+    if !weights.is_empty() && !metric.item.uses_weights() {
         let weighted: Vec<&str> =
             metric::ALL.iter().filter(|entry| entry.item.uses_weights()).map(|entry| entry.name).collect();
-        return Err(Error::input(format!("the metric `{}` knows no weights", metric.name))
+        return Err(job
+            .mistake(&key, format!("the metric `{}` knows no weights", metric.name))
             .with_hint(format!("weights count in: {}", weighted.join(", "))));
     }
-    Ok(weights)
+    Ok(())
 }

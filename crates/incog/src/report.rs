@@ -92,9 +92,14 @@ impl SearchReport {
                 .attributes
                 .iter()
                 .zip(&scored.statistics.levels)
-                .map(|(attribute, &level)| (attribute.name().to_owned(), level))
+                .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
                 .collect(),
-            height: scored.height as u64,
+            height: plan
+                .attributes
+                .iter()
+                .zip(&scored.statistics.levels)
+                .map(|(attribute, &level)| u64::from(attribute.level_number(level)))
+                .sum(),
             smallest_group: scored.statistics.smallest_group,
             suppressed_rows: scored.statistics.suppressed_rows,
             scores: metric::ALL

@@ -1,156 +1,362 @@
 //! What is to be done, as the user wrote it.
 //!
-//! A job file is TOML. This module only reads it; [`Plan`](crate::Plan) checks it against the data. Unknown keys
-//! are errors, since a misspelt `suppresion` must not silently mean none.
+//! A job file is TOML. Reading it has two steps, so that *all* mistakes are reported at once, each with its line:
+//! [`check`] walks the file beside the JSON Schema of the types below (unknown keys, wrong types, missing keys,
+//! names that are none), and only what passes becomes a [`Job`]. Whether names and numbers make sense together
+//! with the data is for [`Plan`](crate::Plan) to find out.
+
+mod check;
+mod lines;
+
+pub use lines::Lines;
 
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use incog_core::{Error, ErrorKind, Result};
 
-/// A job file.
-#[derive(Debug, Clone, Deserialize)]
+/// A job for incog: what the data is, what its release must satisfy, and how to get there.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The folder that relative paths start from: the job file's.
+    /// The job file. Relative paths start from its folder.
     #[serde(skip)]
-    pub folder: PathBuf,
+    pub path: PathBuf,
+    /// Where things stand in the job file.
+    #[serde(skip)]
+    pub lines: Lines,
     /// The data.
     pub input: Input,
-    /// The release. Not used by a search.
+    /// The release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
     /// What the release must satisfy.
     pub policy: PolicyJob,
     /// How to search.
     #[serde(default)]
     pub search: SearchJob,
-    /// Every column of the data, by name; quasi-identifiers are taken in this order.
+    /// Every column of the data, by name. Quasi-identifiers are taken in this order.
     #[serde(default)]
     pub columns: IndexMap<String, ColumnJob>,
 }
 
 /// The data.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// A CSV file with a header line.
+    /// A CSV file with a header line, also as .gz or .zst; `-` is standard input.
     pub path: PathBuf,
-    /// What separates its fields; a comma unless given.
+    /// What separates the fields. Detected from the header unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
 }
 
 /// The release.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// The file to write.
+    /// The CSV file to write, also as .gz or .zst; `-` is standard output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// `shuffle` or `input`.
-    pub order: Option<String>,
+    /// In which order rows are released.
+    #[serde(default)]
+    pub order: Order,
+}
+
+/// In which order rows are released.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Shuffled: the order of rows can tell whose they are.
+    #[default]
+    Shuffle,
+    /// As in the data.
+    Input,
 }
 
 /// What the release must satisfy.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyJob {
-    /// The size of the smallest group.
+    /// Every released row looks like at least k - 1 others.
     pub k: i64,
-    /// How many rows may be left out: a count (`5`, `"5"`) or a share (`"1%"`).
+    /// How many rows may be left out: a count (5) or a share ("1%", rounded down).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppression: Option<CountOrText>,
+    /// The column that says whom a row is about, where a person may have several: k then counts persons. Never
+    /// released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
-/// A number, or text that may be one.
-#[derive(Debug, Clone, Deserialize)]
+/// A whole number, or text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CountOrText {
-    /// `5`
+    /// A whole number.
     Count(i64),
-    /// `"5"` or `"1%"`
+    /// Text.
     Text(String),
 }
 
+/// A number, exactly as written, or text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NumberOrText {
+    /// A whole number.
+    Whole(i64),
+    /// A decimal number.
+    Decimal(f64),
+    /// Text: a number or a date.
+    Text(String),
+}
+
+impl std::fmt::Display for NumberOrText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NumberOrText::Whole(number) => number.fmt(f),
+            // The shortest digits that are this float: what the user wrote.
+            NumberOrText::Decimal(number) => number.fmt(f),
+            NumberOrText::Text(text) => text.fmt(f),
+        }
+    }
+}
+
 /// How to search.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchJob {
-    /// The traversal.
+    /// The traversal, by its name in `incog list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
-    /// How nodes are judged.
+    /// How nodes are judged, by its name in `incog list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checker: Option<String>,
-    /// `direct` or `transitive`.
+    /// "direct" or "transitive".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
-    /// How the best node is picked.
+    /// How the released generalization is picked, by its name in `incog list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// What a step of each attribute costs; 1 unless given.
-    #[serde(default)]
+    /// How much each quasi-identifier counts in the metric; 1 unless given.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub weights: IndexMap<String, f64>,
-    /// How many families to search at a time; 1 unless given.
+    /// How many attribute subsets to search at a time; 1 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
-    /// How much memory the sets of the checker `cube` may take: bytes, or `"512 MiB"`.
+    /// How much memory the sets of the checker `cube` may take: bytes, or "512 MiB".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cube_memory: Option<CountOrText>,
-    /// `zero-level` or `every-level`: what the checker `cube` computes beforehand.
-    pub cube_levels: Option<String>,
+    /// What the checker `cube` computes beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cube_levels: Option<CubeLevels>,
+}
+
+/// What the checker `cube` computes beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubeLevels {
+    /// Level 0 of every subset, as in the paper.
+    ZeroLevel,
+    /// Higher levels too.
+    EveryLevel,
 }
 
 /// One column.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnJob {
     /// What the column is to the people in the data.
     pub role: RoleJob,
-    /// What its values may become; without one, a value is kept or replaced by `*`.
+    /// What its values may become. Without one, a value is kept or replaced by `*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<HierarchyJob>,
 }
 
 /// What a column is to the people in the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoleJob {
-    /// Names a person.
+    /// Names a person; dropped.
     Identifier,
-    /// Could single a person out, together with others.
+    /// Could single a person out, together with others; generalized.
     QuasiIdentifier,
-    /// What nobody should learn.
+    /// What nobody should learn about a person; released as it is.
     Sensitive,
-    /// Neither.
+    /// None of these; released as it is.
     Other,
+    /// Not decided yet: the release is refused until it is.
+    Decide,
 }
 
-/// What values may become.
-#[derive(Debug, Clone, Deserialize)]
+/// What values may become: exactly one of `file`, `intervals`, `dates`, `mask`, `tree` and `suppress`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyJob {
-    /// A file `value;level 1;...;top`.
-    pub file: PathBuf,
+    /// A file: `value;level 1;...;*`, one row a value, separated by `;` or `,`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+    /// Ever wider intervals, each width a multiple of the one before: [5, 10, 20].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Vec<NumberOrText>>,
+    /// With `intervals`: what is divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<IntervalsOf>,
+    /// With `intervals`: where an interval starts; 0 or 1970-01-01 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<NumberOrText>,
+    /// With `intervals`: values lie from the first up to but not including the second, and loss is measured against
+    /// all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<[NumberOrText; 2]>,
+    /// With `intervals`: values below are pooled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bottom: Option<NumberOrText>,
+    /// With `intervals`: values from here on are pooled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<NumberOrText>,
+    /// Calendar units from fine to coarse: ["month", "quarter", "year"].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dates: Option<Vec<DateUnit>>,
+    /// One character after the other replaced by `*`, from this side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<MaskSide>,
+    /// A tree of labels: nested tables with lists of values, or a file written by indentation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeJob>,
+    /// Kept or replaced by `*`; the same as no hierarchy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppress: Option<bool>,
+    /// Only these levels may be chosen; 0 is as collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<Vec<u8>>,
+    /// What a missing value is called once it is generalized; "(missing)" unless given. Not for `file`, which has a
+    /// row for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// What is divided into intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntervalsOf {
+    /// Whole numbers and decimals.
+    Numbers,
+    /// Dates; widths are in days.
+    Dates,
+}
+
+/// A calendar unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DateUnit {
+    /// 2003-04-17
+    Day,
+    /// 2003-04
+    Month,
+    /// 2003-Q2
+    Quarter,
+    /// 2003
+    Year,
+    /// 2000s
+    Decade,
+}
+
+/// Where masking starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaskSide {
+    /// 5371*, 537**
+    Right,
+    /// *3715, **715
+    Left,
+}
+
+/// A tree of labels.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TreeJob {
+    /// A file written by indentation.
+    File(PathBuf),
+    /// Labels with what is below each.
+    Branches(IndexMap<String, BranchJob>),
+}
+
+/// What is below a label of a tree.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BranchJob {
+    /// Values.
+    Leaves(Vec<String>),
+    /// More labels.
+    Branches(IndexMap<String, BranchJob>),
 }
 
 impl Job {
-    /// Reads a job file.
+    /// Reads a job file. All mistakes are in the one error, a line each.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Error::new(ErrorKind::Io, format!("cannot read the job file `{}`: {error}", path.display()))
         })?;
-        let mut job = Job::parse(&text).map_err(|error| {
-            let located = Error::input(format!("job file `{}`: {error}", path.display()));
-            match error.hint() {
-                Some(hint) => located.with_hint(hint),
-                None => located,
-            }
+        Job::parse_file(&text, path)
+    }
+
+    /// Reads the text of a job file that is nowhere on disk; paths are relative to the current folder.
+    pub fn parse(text: &str) -> Result<Self> {
+        Job::parse_file(text, Path::new(""))
+    }
+
+    fn parse_file(text: &str, path: &Path) -> Result<Self> {
+        let several = |mistakes: Vec<(usize, String)>| {
+            let lines: Vec<String> =
+                mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake).collect();
+            Error::input(lines.join("\n"))
+        };
+        let lines = check::check(text).map_err(several)?;
+        let mut job: Job = toml::from_str(text).map_err(|error| {
+            // Whatever the schema cannot say, such as a number that is too large.
+            let line = error.span().map_or(1, |span| lines::line_at(text, span.start));
+            several(vec![(line, error.message().replace('\n', ", "))])
         })?;
-        job.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        job.lines = lines;
+        job.path = path.to_owned();
         Ok(job)
     }
 
-    /// Reads the text of a job file.
-    pub fn parse(text: &str) -> Result<Self> {
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            // One line: the parser's message for an unknown key lists the known ones behind a line break.
-            Error::input(format!("{place}{}", error.message().replace('\n', ", ")))
-        })
+    /// A file that the job names.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// A mistake in what the job says at a key.
+    pub(crate) fn mistake(&self, key: &[&str], message: impl AsRef<str>) -> Error {
+        Error::input(place(&self.path, self.lines.of(key)) + message.as_ref())
+    }
+
+    /// The same error, said to come from what the job says at a key.
+    pub(crate) fn at(&self, key: &[&str], error: &Error) -> Error {
+        let located = Error::new(error.kind(), place(&self.path, self.lines.of(key)) + &error.to_string());
+        match error.hint() {
+            Some(hint) => located.with_hint(hint),
+            None => located,
+        }
+    }
+
+    /// The JSON Schema of job files, for editors.
+    pub fn schema() -> String {
+        serde_json::to_string_pretty(&schemars::schema_for!(Job)).expect("a schema is plain data")
+    }
+}
+
+/// Where a mistake is: `line 4 of `incog.toml`: `, as far as that is known.
+fn place(path: &Path, line: Option<usize>) -> String {
+    match (line, path.as_os_str().is_empty()) {
+        (None, _) => String::new(),
+        (Some(line), true) => format!("line {line}: "),
+        (Some(line), false) => format!("line {line} of `{}`: ", path.display()),
     }
 }
 
@@ -167,33 +373,76 @@ mod tests {
         );
         let job = Job::parse(&text).unwrap();
         assert_eq!(job.columns.keys().collect::<Vec<_>>(), ["zip", "age", "name", "birth"]);
+        assert_eq!(job.lines.of(&["columns", "name"]), Some(8));
+        assert_eq!(job.lines.of(&["policy", "k"]), Some(4));
+    }
+
+    fn refused(text: &str) -> String {
+        Job::parse(text).unwrap_err().to_string()
     }
 
     #[test]
-    fn mistakes_are_located() {
-        let refused = |text: &str| Job::parse(text).unwrap_err().to_string();
-        let misspelt = refused(&MINIMAL.replace("k = 5", "k = 5\nsuppresion = 1"));
-        assert!(misspelt.starts_with("line 5: unknown field `suppresion`"), "{misspelt}");
-        assert!(misspelt.contains("`suppression`"), "{misspelt}");
-        let text = refused(&MINIMAL.replace("k = 5", "k = \"5\""));
-        assert!(text.starts_with("line 4: invalid type: string"), "{text}");
-        assert!(refused("[input]\npath = 1").starts_with("line 2: "));
-        let missing = refused("[policy]\nk = 5");
-        assert!(missing.contains("missing field `input`"), "{missing}");
+    fn all_mistakes_are_reported_at_once_with_their_lines() {
+        let text = "[inptu]\npath = \"data.csv\"\n[policy]\nk = \"5\"\nsuppresion = 1\n[columns.age]\nrole = \"quasi\"\n\
+                    hierarchy = { mask = \"rigth\", intervals = 5 }\n[columns.zip]\nhierarchie = 1\n";
+        assert_eq!(
+            refused(text).lines().collect::<Vec<_>>(),
+            [
+                "line 1: unknown key `inptu`; did you mean `input`?",
+                "line 1: `input` is missing",
+                "line 4: `policy.k` is text, not a whole number",
+                "line 5: unknown key `suppresion` in `policy`; did you mean `suppression`?",
+                "line 7: `columns.age.role` is none of identifier, quasi-identifier, sensitive, other, decide",
+                "line 8: `columns.age.hierarchy.mask` is none of right, left; did you mean `right`?",
+                "line 8: `columns.age.hierarchy.intervals` is a whole number, not a list",
+                "line 9: `columns.zip.role` is missing",
+                "line 10: unknown key `hierarchie` in `columns.zip`; did you mean `hierarchy`?",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_toml_is_located_too() {
+        assert!(refused("[input\npath = 1").starts_with("line 1: "));
         let twice =
             refused(&format!("{MINIMAL}[columns.age]\nrole = \"other\"\n[columns.age]\nrole = \"other\"\n"));
         assert!(twice.starts_with("line 7: duplicate key"), "{twice}");
+        assert!(refused(&MINIMAL.replace("k = 5", "k = 99999999999999999999")).starts_with("line 4: "));
     }
 
     #[test]
-    fn the_design_documents_job_is_read() {
-        let job = Job::parse(
-            "[input]\npath = \"adult.csv\"\n[output]\npath = \"out.csv\"\norder = \"shuffle\"\n[policy]\nk = 10\n\
-             suppression = \"1%\"\n[search]\nalgorithm = \"incognito\"\nmetric = \"loss\"\nweights = { gender = 5 }\n\
-             [columns.education]\nrole = \"quasi-identifier\"\nhierarchy = { file = \"hierarchies/education.csv\" }\n",
-        )
-        .unwrap();
-        assert_eq!(job.search.weights["gender"], 5.0);
-        assert!(job.columns["education"].hierarchy.is_some());
+    fn every_kind_of_hierarchy_is_read() {
+        let columns = r#"
+            [columns]
+            a = { role = "quasi-identifier", hierarchy = { file = "a.csv", levels = [1, 3] } }
+            b = { role = "quasi-identifier", hierarchy = { intervals = [5, 0.5, "7"], origin = 1, bounds = [0, 120], top = 90 } }
+            c = { role = "quasi-identifier", hierarchy = { dates = ["month", "year"], missing = "unknown" } }
+            d = { role = "quasi-identifier", hierarchy = { mask = "left" } }
+            e = { role = "quasi-identifier", hierarchy = { tree = { Europe = ["DE", "FR"], Asia = { Far = ["JP"] } } } }
+            f = { role = "quasi-identifier", hierarchy = { tree = "tree.txt" } }
+            g = { role = "quasi-identifier", hierarchy = { suppress = true } }
+        "#;
+        let job = Job::parse(&format!("{MINIMAL}{columns}")).unwrap();
+        assert_eq!(job.columns.len(), 7);
+        let widths = job.columns["b"].hierarchy.as_ref().unwrap().intervals.as_ref().unwrap();
+        assert_eq!(widths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["5", "0.5", "7"]);
+    }
+
+    #[test]
+    fn the_schema_describes_every_key() {
+        let schema = Job::schema();
+        for key in ["suppression", "quasi-identifier", "intervals", "shuffle", "Every released row"] {
+            assert!(schema.contains(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_job_survives_being_written_and_read() {
+        let text = format!(
+            "{MINIMAL}[columns.age]\nrole = \"quasi-identifier\"\nhierarchy = {{ intervals = [5, 10] }}\n"
+        );
+        let job = Job::parse(&text).unwrap();
+        let again = Job::parse(&toml::to_string(&job).unwrap()).unwrap();
+        assert_eq!(format!("{:?}", job.columns), format!("{:?}", again.columns));
     }
 }

@@ -1,82 +1,157 @@
 //! A table from a CSV file with a header line.
 //!
-//! Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is what will be
-//! released. Every problem is an error with its line: ragged rows, bytes that are not UTF-8, a header that names
-//! a column twice. No message contains a cell.
+//! Quoting as in RFC 4180, any ASCII delimiter, with or without a byte order mark, line ends of any system,
+//! compressed or not. Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is
+//! what will be released. Every problem is an error with its line: ragged rows, bytes that are not UTF-8, a
+//! header that names a column twice. No message contains a cell.
 
-use std::io::Read;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, Result};
 
-use crate::source::open;
+use crate::source::{open_data, unreadable};
 
-/// The column names in the first line.
-pub fn read_header(path: &Path, delimiter: u8) -> Result<Vec<String>> {
-    header(&mut reader(open(path, "the data file")?, delimiter), path)
+/// Delimiters that are looked for where none is given.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// An open CSV file whose header has been read.
+pub struct Csv {
+    path: PathBuf,
+    reader: csv::Reader<Box<dyn Read>>,
+    header: Vec<String>,
+    delimiter: u8,
 }
 
-/// All rows, with a role for each column of the header.
-pub fn read_table(path: &Path, delimiter: u8, role: impl Fn(&str) -> Role) -> Result<Table> {
-    let mut reader = reader(open(path, "the data file")?, delimiter);
-    let mut columns: Vec<Column> = header(&mut reader, path)?
-        .into_iter()
-        .map(|name| (role(&name), name))
-        .map(|(role, name)| Column::new(name, role))
-        .collect();
-    let mut record = csv::ByteRecord::new();
-    while reader.read_byte_record(&mut record).map_err(|error| unreadable(path, &error))? {
-        for (column, cell) in columns.iter_mut().zip(&record) {
-            let cell = std::str::from_utf8(cell).map_err(|_| {
-                let line = record.position().map_or(0, csv::Position::line);
-                Error::input(format!(
-                    "data file `{}`, line {line}: column `{}` is not UTF-8",
-                    path.display(),
-                    column.name()
+impl std::fmt::Debug for Csv {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Csv").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
+    }
+}
+
+impl Csv {
+    /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
+    pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
+        let mut file = BufReader::with_capacity(1 << 20, open_data(path, "the data file")?);
+        let start = file.fill_buf().map_err(|error| broken(path, &error.to_string()))?;
+        let delimiter = delimiter.unwrap_or_else(|| detect(start));
+        let file: Box<dyn Read> = Box::new(file);
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
+        let header = reader.byte_headers().map_err(|error| unreadable_csv(path, &error))?;
+        if header.is_empty() {
+            return Err(Error::input(format!("data file `{}` is empty", path.display()))
+                .with_hint("the first line must name the columns"));
+        }
+        let header: Vec<String> = header
+            .iter()
+            .map(|name| {
+                std::str::from_utf8(name).map(str::to_owned).map_err(|_| {
+                    Error::input(format!("data file `{}`: the header is not UTF-8", path.display()))
+                        .with_hint("convert the file, for example with iconv -t UTF-8")
+                })
+            })
+            .collect::<Result<_>>()?;
+        for (at, name) in header.iter().enumerate() {
+            if header[..at].contains(name) {
+                return Err(Error::input(format!(
+                    "data file `{}`: two columns are named `{name}`",
+                    path.display()
                 ))
-                .with_hint("convert the file, for example with iconv -t UTF-8")
-            })?;
-            column.push(cell)?;
+                .with_hint("rename one of them in the header"));
+            }
+        }
+        Ok(Csv { path: path.to_owned(), reader, header, delimiter })
+    }
+
+    /// The columns' names.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// What separates the fields.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// All rows, with a role for each column.
+    pub fn read(mut self, role: impl Fn(&str) -> Role) -> Result<Table> {
+        let mut columns: Vec<Column> =
+            self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
+        let path = self.path;
+        let mut record = csv::ByteRecord::new();
+        while self.reader.read_byte_record(&mut record).map_err(|error| unreadable_csv(&path, &error))? {
+            for (column, cell) in columns.iter_mut().zip(&record) {
+                let cell = std::str::from_utf8(cell).map_err(|_| {
+                    let line = record.position().map_or(0, csv::Position::line);
+                    Error::input(format!(
+                        "data file `{}`, line {line}: column `{}` is not UTF-8",
+                        path.display(),
+                        column.name()
+                    ))
+                    .with_hint("convert the file, for example with iconv -t UTF-8")
+                })?;
+                column.push(cell)?;
+            }
+        }
+        let table = Table::new(columns)?;
+        if table.n_rows() == 0 {
+            return Err(Error::input(format!("data file `{}` has a header and no rows", path.display())));
+        }
+        Ok(table)
+    }
+}
+
+/// The delimiter that stands most often in the first line, outside quotes.
+fn detect(start: &[u8]) -> u8 {
+    let mut counts = [0_usize; DELIMITERS.len()];
+    let mut quoted = false;
+    for &byte in start {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' if !quoted => break,
+            _ if !quoted => {
+                if let Some(at) = DELIMITERS.iter().position(|&delimiter| delimiter == byte) {
+                    counts[at] += 1;
+                }
+            }
+            _ => {}
         }
     }
-    let table = Table::new(columns)?;
-    if table.n_rows() == 0 {
-        return Err(Error::input(format!("data file `{}` has a header and no rows", path.display())));
-    }
-    Ok(table)
+    // The first of equals: a comma unless another is more frequent.
+    let most = counts.iter().copied().max().unwrap_or(0);
+    DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or(0)]
 }
 
-fn reader<R: Read>(file: R, delimiter: u8) -> csv::Reader<R> {
-    csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 20).from_reader(file)
+fn broken(path: &Path, problem: &str) -> Error {
+    unreadable(path, "the data file", problem)
 }
 
-fn header<R: Read>(reader: &mut csv::Reader<R>, path: &Path) -> Result<Vec<String>> {
-    let header = reader.byte_headers().map_err(|error| unreadable(path, &error))?;
-    if header.is_empty() {
-        return Err(Error::input(format!("data file `{}` is empty", path.display()))
-            .with_hint("the first line must name the columns"));
-    }
-    header
-        .iter()
-        .map(|name| {
-            std::str::from_utf8(name)
-                .map(str::to_owned)
-                .map_err(|_| Error::input(format!("data file `{}`: the header is not UTF-8", path.display())))
-        })
-        .collect()
-}
-
-fn unreadable(path: &Path, error: &csv::Error) -> Error {
-    let path = path.display();
+fn unreadable_csv(path: &Path, error: &csv::Error) -> Error {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let line = pos.as_ref().map_or(0, csv::Position::line);
             Error::input(format!(
-                "data file `{path}`, line {line} has {len} fields, the header has {expected_len}"
+                "data file `{}`, line {line} has {len} fields, the header has {expected_len}",
+                path.display()
             ))
             .with_hint("a field that contains the delimiter or a line break must be quoted")
         }
-        _ => Error::new(ErrorKind::Io, format!("cannot read the data file `{path}`: {error}")),
+        _ => broken(path, &error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_the_headers_most_frequent_one() {
+        assert_eq!(detect(b"a,b;c,d\n;;;;"), b',');
+        assert_eq!(detect(b"a;b,c;d\n"), b';');
+        assert_eq!(detect(b"\"a;b;c;d\",x\n"), b',');
+        assert_eq!(detect(b"a\tb\r\n"), b'\t');
+        assert_eq!(detect(b"name\n1;2\n"), b',');
+        assert_eq!(detect(b""), b',');
     }
 }

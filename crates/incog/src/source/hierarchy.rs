@@ -1,24 +1,29 @@
 //! A hierarchy from a file: `value;level 1;...;top`, one row a value, no header. The layout ARX reads.
+//!
+//! Separated by `;`, or by `,` if the first line has no `;` outside quotes.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use incog_core::hierarchy::{ExplicitHierarchy, Hierarchy};
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, Result};
 
-use crate::source::open;
+use crate::source::{open, unreadable};
 
-/// The hierarchy of `column` in a file delimited by `;`.
+/// The hierarchy of `column` in a file.
 pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {
-    let file = open(path, &format!("the hierarchy of column `{column}`,"))?;
+    let what = format!("the hierarchy of column `{column}`,");
+    let broken = |problem: &str| unreadable(path, &what, problem);
+    let mut file = std::io::BufReader::with_capacity(1 << 16, open(path, &what)?);
+    let start = file.fill_buf().map_err(|error| broken(&error.to_string()))?;
+    let first_line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let delimiter = if first_line.contains(&b';') { b';' } else { b',' };
     let mut reader =
-        csv::ReaderBuilder::new().delimiter(b';').has_headers(false).flexible(true).from_reader(file);
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(file);
     let origin = path.display().to_string();
     let mut hierarchy = ExplicitHierarchy::new(column, &origin);
     let mut record = csv::ByteRecord::new();
-    let unreadable = |error: csv::Error| {
-        Error::new(ErrorKind::Io, format!("column `{column}`: cannot read hierarchy `{origin}`: {error}"))
-    };
-    while reader.read_byte_record(&mut record).map_err(unreadable)? {
+    while reader.read_byte_record(&mut record).map_err(|error| broken(&error.to_string()))? {
         let line = record.position().map_or(0, csv::Position::line);
         let row: Vec<&str> =
             record.iter().map(std::str::from_utf8).collect::<Result<_, _>>().map_err(|_| {

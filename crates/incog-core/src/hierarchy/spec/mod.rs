@@ -63,7 +63,7 @@ type LeavesUnder<'a> = Box<dyn Fn(&str, usize) -> u64 + 'a>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spec {
     /// Numbers or dates in ever wider half-open intervals.
-    Intervals(Intervals),
+    Intervals(Box<Intervals>),
     /// Calendar units.
     Dates(Dates),
     /// One character after the other replaced.
@@ -79,7 +79,7 @@ impl Spec {
     pub fn build(&self, column: &Column, missing: Option<&str>) -> Result<Hierarchy> {
         let masked;
         let labels: &dyn Labels = match self {
-            Spec::Intervals(intervals) => intervals,
+            Spec::Intervals(intervals) => &**intervals,
             Spec::Dates(dates) => dates,
             Spec::Mask(mask) => {
                 masked = mask.fitted(column.dictionary().values());

@@ -1,0 +1,162 @@
+//! From what a job says of a column to its hierarchy.
+
+use incog_core::hierarchy::spec::{
+    Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
+};
+use incog_core::hierarchy::{Attribute, Hierarchy};
+use incog_core::table::Column;
+use incog_core::{Error, Result};
+use indexmap::IndexMap;
+
+use crate::job::{
+    BranchJob, ColumnJob, DateUnit, HierarchyJob, IntervalsOf, Job, MaskSide, NumberOrText, TreeJob,
+};
+use crate::source;
+
+/// The attribute of a quasi-identifier: its hierarchy, tied to its data.
+pub(crate) fn attribute(job: &Job, name: &str, column: &ColumnJob, data: &Column) -> Result<Attribute> {
+    let default = HierarchyJob::default();
+    let spec = column.hierarchy.as_ref().unwrap_or(&default);
+    let key = ["columns", name, "hierarchy"];
+    check(name, spec).map_err(|error| job.at(&key, &error))?;
+    let (hierarchy, origin) = match &spec.file {
+        // Errors of a file name the file; those of a rule come from the job.
+        Some(file) => {
+            let path = job.resolve(file);
+            (source::read_hierarchy(&path, name)?, path.display().to_string())
+        }
+        None => (from_rule(job, name, spec, data).map_err(|error| job.at(&key, &error))?, "rule".to_owned()),
+    };
+    let attribute = Attribute::bind(data, hierarchy, &origin)?;
+    match &spec.levels {
+        None => Ok(attribute),
+        Some(levels) => attribute.with_levels(levels).map_err(|error| job.at(&key, &error)),
+    }
+}
+
+/// Is one kind of hierarchy described, with nothing that belongs to another?
+fn check(name: &str, spec: &HierarchyJob) -> Result<()> {
+    let kinds = [
+        ("file", spec.file.is_some()),
+        ("intervals", spec.intervals.is_some()),
+        ("dates", spec.dates.is_some()),
+        ("mask", spec.mask.is_some()),
+        ("tree", spec.tree.is_some()),
+        ("suppress", spec.suppress.is_some()),
+    ];
+    let chosen: Vec<&str> = kinds.iter().filter(|(_, is_chosen)| *is_chosen).map(|(kind, _)| *kind).collect();
+    if chosen.len() > 1 {
+        return Err(Error::input(format!(
+            "column `{name}`: a hierarchy is one of {}, not several",
+            chosen.join(", ")
+        )));
+    }
+    if spec.suppress == Some(false) {
+        return Err(Error::input(format!("column `{name}`: `suppress` can only be true"))
+            .with_hint("leave the hierarchy out, or allow no level but 0: levels = [0]"));
+    }
+    let with_intervals = [
+        ("of", spec.of.is_some()),
+        ("origin", spec.origin.is_some()),
+        ("bounds", spec.bounds.is_some()),
+        ("bottom", spec.bottom.is_some()),
+        ("top", spec.top.is_some()),
+    ];
+    if let Some((key, _)) = with_intervals.iter().find(|(_, is_set)| *is_set && spec.intervals.is_none()) {
+        return Err(Error::input(format!("column `{name}`: `{key}` is for intervals")));
+    }
+    if spec.file.is_some() && spec.missing.is_some() {
+        return Err(Error::input(format!("column `{name}`: `missing` is not for files"))
+            .with_hint("give the missing value a row of its own in the file, starting with an empty field"));
+    }
+    Ok(())
+}
+
+/// The hierarchy that a rule makes for the values of a column.
+fn from_rule(job: &Job, name: &str, spec: &HierarchyJob, data: &Column) -> Result<Hierarchy> {
+    let spec_of = |error: Error| -> Error {
+        let named = Error::new(error.kind(), format!("column `{name}`: {error}"));
+        match error.hint() {
+            Some(hint) => named.with_hint(hint),
+            None => named,
+        }
+    };
+    let rule = if let Some(widths) = &spec.intervals {
+        Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
+    } else if let Some(units) = &spec.dates {
+        Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
+    } else if let Some(side) = spec.mask {
+        Spec::Mask(Mask::new(match side {
+            MaskSide::Right => Side::Right,
+            MaskSide::Left => Side::Left,
+        }))
+    } else if let Some(tree) = &spec.tree {
+        Spec::Tree(match tree {
+            TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,
+            TreeJob::File(file) => {
+                Tree::parse(&source::read_text(&job.resolve(file), "the tree")?).map_err(spec_of)?
+            }
+        })
+    } else {
+        Spec::Suppression
+    };
+    rule.build(data, spec.missing.as_deref())
+}
+
+fn date_level(unit: DateUnit) -> DateLevel {
+    match unit {
+        DateUnit::Day => DateLevel::Day,
+        DateUnit::Month => DateLevel::Month,
+        DateUnit::Quarter => DateLevel::Quarter,
+        DateUnit::Year => DateLevel::Year,
+        DateUnit::Decade => DateLevel::Decade,
+    }
+}
+
+fn branches(labels: &IndexMap<String, BranchJob>) -> Vec<Branch> {
+    let leaf = |value: &String| Branch { label: value.clone(), below: Vec::new() };
+    let branch = |(label, below): (&String, &BranchJob)| Branch {
+        label: label.clone(),
+        below: match below {
+            BranchJob::Leaves(values) => values.iter().map(leaf).collect(),
+            BranchJob::Branches(labels) => branches(labels),
+        },
+    };
+    labels.iter().map(branch).collect()
+}
+
+fn intervals(spec: &HierarchyJob, widths: &[NumberOrText]) -> Result<Intervals> {
+    let kind = match spec.of {
+        Some(IntervalsOf::Dates) => IntervalKind::Dates,
+        Some(IntervalsOf::Numbers) | None => IntervalKind::Numbers,
+    };
+    let read = |key: &str, number: &NumberOrText| {
+        Intervals::parse(kind, &number.to_string()).ok_or_else(|| {
+            Error::input(format!(
+                "`{key}` is not {}",
+                match kind {
+                    IntervalKind::Numbers => "a number",
+                    IntervalKind::Dates => "a date like 2003-04-17",
+                }
+            ))
+        })
+    };
+    let widths = widths
+        .iter()
+        .map(|width| {
+            Decimal::parse(&width.to_string())
+                .ok_or_else(|| Error::input("an interval width is not a number"))
+        })
+        .collect::<Result<_>>()?;
+    let mut intervals = Intervals::new(kind, widths)?;
+    if let Some(origin) = &spec.origin {
+        intervals = intervals.with_origin(read("origin", origin)?);
+    }
+    let bottom = spec.bottom.as_ref().map(|bottom| read("bottom", bottom)).transpose()?;
+    let top = spec.top.as_ref().map(|top| read("top", top)).transpose()?;
+    intervals = intervals.with_pools(bottom, top)?;
+    if let Some([least, end]) = &spec.bounds {
+        intervals = intervals.with_bounds(read("bounds", least)?, read("bounds", end)?)?;
+    }
+    Ok(intervals)
+}

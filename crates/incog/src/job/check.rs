@@ -1,0 +1,209 @@
+//! Is a job file shaped as the schema says?
+//!
+//! Walks the TOML with its positions beside the JSON Schema that the job's types give, and collects every
+//! mistake. Knows as much of JSON Schema as those types use: references, objects, maps, lists, choices, names.
+
+use std::collections::BTreeMap;
+
+use incog_core::registry::nearest;
+use serde_json::Value as Json;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::job::Job;
+use crate::job::lines::{Lines, line_at};
+
+/// The line of every key, if the text is shaped like a job; otherwise all mistakes with their lines.
+pub(super) fn check(text: &str) -> Result<Lines, Vec<(usize, String)>> {
+    let (document, broken) = DeTable::parse_recoverable(text);
+    if let Some(error) = broken.first() {
+        // What follows a syntax error is guesswork: only the first is told.
+        let line = error.span().map_or(1, |span| line_at(text, span.start));
+        return Err(vec![(line, error.message().replace('\n', ", "))]);
+    }
+    let schema = serde_json::to_value(schemars::schema_for!(Job)).expect("a schema is plain data");
+    let mut walk =
+        Walk { text, root: &schema, lines: Lines::default(), mistakes: BTreeMap::new(), n_mistakes: 0 };
+    walk.table(document.get_ref(), &schema, &mut Vec::new(), 1);
+    if walk.mistakes.is_empty() {
+        return Ok(walk.lines);
+    }
+    Err(walk.mistakes.into_iter().map(|((line, _), mistake)| (line, mistake)).collect())
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    root: &'a Json,
+    lines: Lines,
+    /// By line, then in the order of discovery.
+    mistakes: BTreeMap<(usize, usize), String>,
+    n_mistakes: usize,
+}
+
+impl Walk<'_> {
+    fn mistake(&mut self, line: usize, mistake: String) {
+        self.mistakes.insert((line, self.n_mistakes), mistake);
+        self.n_mistakes += 1;
+    }
+
+    /// Follows references to the schema that says something.
+    fn resolve<'s>(&'s self, schema: &'s Json) -> &'s Json {
+        let mut schema = schema;
+        while let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
+            schema = self.root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null);
+        }
+        schema
+    }
+
+    /// The schemas a value may follow, without the one for "absent".
+    fn choices(&self, schema: &Json) -> Vec<Json> {
+        let schema = self.resolve(schema);
+        match schema.get("anyOf").and_then(Json::as_array) {
+            Some(choices) => choices
+                .iter()
+                .filter(|choice| choice.get("type").and_then(Json::as_str) != Some("null"))
+                .flat_map(|choice| self.choices(choice))
+                .collect(),
+            None => vec![schema.clone()],
+        }
+    }
+
+    fn table(&mut self, table: &DeTable<'_>, schema: &Json, path: &mut Vec<String>, line: usize) {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        for (key, value) in table {
+            let name = key.get_ref().to_string();
+            let line = line_at(self.text, key.span().start);
+            let known = properties.and_then(|properties| properties.get(&name)).or(others);
+            let Some(known) = known.cloned() else {
+                let place = if path.is_empty() { String::new() } else { format!(" in `{}`", path.join(".")) };
+                let names =
+                    properties.into_iter().flat_map(|properties| properties.keys()).map(String::as_str);
+                let advice =
+                    nearest(names, &name).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                self.mistake(line, format!("unknown key `{name}`{place}{advice}"));
+                continue;
+            };
+            path.push(name);
+            self.lines.insert(path, line);
+            self.value(value, &known, path);
+            path.pop();
+        }
+        for required in schema.get("required").and_then(Json::as_array).into_iter().flatten() {
+            let name = required.as_str().unwrap_or_default();
+            if !table.iter().any(|(key, _)| *key.get_ref() == name) {
+                path.push(name.to_owned());
+                self.mistake(line, format!("`{}` is missing", path.join(".")));
+                path.pop();
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Json, path: &mut Vec<String>) {
+        let line = line_at(self.text, value.span().start);
+        let choices = self.choices(schema);
+        let fitting: Vec<&Json> = choices.iter().filter(|choice| fits(value.get_ref(), choice)).collect();
+        let Some(&choice) = fitting.first() else {
+            let wanted: Vec<&str> = choices.iter().map(name_of).collect();
+            let found = kind_of(value.get_ref());
+            self.mistake(line, format!("`{}` is {found}, not {}", path.join("."), wanted.join(" or ")));
+            return;
+        };
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let own_line =
+                    self.lines.of(&path.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_or(line);
+                self.table(table, &choice.clone(), path, own_line);
+            }
+            DeValue::Array(items) => {
+                if let Some(schema) = choice.get("items").cloned() {
+                    for item in items {
+                        self.value(item, &schema, path);
+                    }
+                }
+                let exact = choice.get("minItems").and_then(Json::as_u64);
+                if exact.is_some_and(|exact| exact != items.len() as u64) {
+                    self.mistake(
+                        line,
+                        format!("`{}` needs exactly {} values", path.join("."), exact.unwrap_or(0)),
+                    );
+                }
+            }
+            DeValue::String(text) => self.name(text, choice, path, line),
+            DeValue::Integer(number) => {
+                let is_negative = number.as_str().starts_with('-');
+                if is_negative && choice.get("minimum").and_then(Json::as_f64) == Some(0.0) {
+                    self.mistake(line, format!("`{}` is negative", path.join(".")));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Text that must be one of some names.
+    fn name(&mut self, text: &str, schema: &Json, path: &[String], line: usize) {
+        let names: Vec<String> = match (schema.get("enum"), schema.get("oneOf")) {
+            (Some(Json::Array(names)), _) => {
+                names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+            }
+            (_, Some(Json::Array(choices))) => {
+                choices.iter().filter_map(|choice| choice.get("const")?.as_str()).map(str::to_owned).collect()
+            }
+            _ => return,
+        };
+        if !names.iter().any(|name| name == text) {
+            let near = nearest(names.iter().map(String::as_str), text);
+            let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            self.mistake(line, format!("`{}` is none of {}{advice}", path.join("."), names.join(", ")));
+        }
+    }
+}
+
+/// The types that a schema allows.
+fn types(schema: &Json) -> Vec<&str> {
+    match schema.get("type") {
+        Some(Json::String(name)) => vec![name],
+        Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).collect(),
+        // Names with descriptions come as a choice of constants.
+        _ if schema.get("oneOf").is_some() => vec!["string"],
+        _ => Vec::new(),
+    }
+}
+
+fn fits(value: &DeValue<'_>, schema: &Json) -> bool {
+    let allowed = types(schema);
+    let mine: &[&str] = match value {
+        DeValue::String(_) => &["string"],
+        DeValue::Integer(_) => &["integer", "number"],
+        DeValue::Float(_) => &["number"],
+        DeValue::Boolean(_) => &["boolean"],
+        DeValue::Array(_) => &["array"],
+        DeValue::Table(_) => &["object"],
+        DeValue::Datetime(_) => &[],
+    };
+    mine.iter().any(|name| allowed.contains(name))
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a decimal number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+        DeValue::Datetime(_) => "a date (put it in quotes)",
+    }
+}
+
+fn name_of(schema: &Json) -> &'static str {
+    match types(schema).first() {
+        Some(&"string") => "text",
+        Some(&"integer") => "a whole number",
+        Some(&"number") => "a number",
+        Some(&"boolean") => "true or false",
+        Some(&"array") => "a list",
+        Some(&"object") => "a table",
+        _ => "what belongs here",
+    }
+}

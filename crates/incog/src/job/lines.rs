@@ -1,0 +1,33 @@
+//! On which line does a key stand?
+
+use std::collections::HashMap;
+
+/// The line of every key of a job file.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    lines: HashMap<Vec<String>, usize>,
+}
+
+impl Lines {
+    /// The line of a key, or of the nearest table around it.
+    pub fn of(&self, path: &[&str]) -> Option<usize> {
+        let mut path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
+        while !path.is_empty() {
+            if let Some(&line) = self.lines.get(&path) {
+                return Some(line);
+            }
+            path.pop();
+        }
+        None
+    }
+
+    pub(super) fn insert(&mut self, path: &[String], line: usize) {
+        // A table may be named several times; the first place counts.
+        self.lines.entry(path.to_vec()).or_insert(line);
+    }
+}
+
+/// The line, counted from 1, of a position in a text.
+pub(super) fn line_at(text: &str, position: usize) -> usize {
+    text.as_bytes()[..position.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+}

@@ -1,0 +1,39 @@
+//! `incog search`: every generalization that satisfies the policy.
+
+use std::time::Instant;
+
+use incog_core::metric;
+use incog_core::{Result, Watch};
+
+use crate::plan::Plan;
+use crate::report::SearchReport;
+
+/// Which nodes a report lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// The minimal ones.
+    Minimal,
+    /// Every node that holds, too.
+    All,
+}
+
+impl Plan {
+    /// Searches, and looks at the nodes to be listed.
+    pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
+        let problem = self.problem();
+        let start = Instant::now();
+        let outcome = self.search.run(problem, watch)?;
+        let search_time = start.elapsed();
+        let costs = self.costs()?;
+        let describe =
+            |nodes: &[usize]| metric::describe(problem, &self.attributes, &outcome.lattice, nodes, watch);
+        let minimal = describe(&outcome.minimal)?;
+        let all = match listing {
+            Listing::Minimal => None,
+            Listing::All => Some(describe(&outcome.holding.iter().collect::<Vec<_>>())?),
+        };
+        let (lattice, holding) = (&outcome.lattice, &outcome.holding);
+        let best = metric::best(problem, &self.attributes, lattice, holding, &costs, self.metric, watch)?;
+        Ok(SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref()))
+    }
+}
