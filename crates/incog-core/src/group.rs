@@ -94,6 +94,14 @@ impl Measures {
         &self.rows
     }
 
+    /// How much memory the measures take, in bytes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        let tallies = self.persons.iter().chain(self.histograms.iter().map(|(_, tally)| tally));
+        let of_tally =
+            |tally: &Tally| size_of_val(tally.starts.as_slice()) + size_of_val(tally.entries.as_slice());
+        size_of_val(self.rows.as_slice()) + tallies.map(of_tally).sum::<usize>()
+    }
+
     /// Does every group carry a row count only?
     pub(crate) fn is_rows_only(&self) -> bool {
         self.persons.is_none() && self.histograms.is_empty()

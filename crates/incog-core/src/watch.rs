@@ -28,6 +28,11 @@ impl Watch {
         self.cancelled.store(true, Relaxed);
     }
 
+    /// Has somebody asked to stop?
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Relaxed)
+    }
+
     /// How many nodes have been judged so far.
     pub fn nodes_judged(&self) -> u64 {
         self.judged.load(Relaxed)
@@ -58,7 +63,7 @@ impl Watch {
 
     /// Fails when the search has been cancelled.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.cancelled.load(Relaxed) {
+        if self.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, "the search was cancelled"));
         }
         Ok(())

@@ -1,12 +1,17 @@
 //! Every algorithm, checker and marking finds the nodes that the definition names.
 
+use std::sync::Arc;
+
 use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
-use incog_core::frequency::{FrequencySource, KeyWidth, Rows};
-use incog_core::lattice::Lattice;
+use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows};
+use incog_core::group::Demand;
+use incog_core::hierarchy::Attributes;
+use incog_core::lattice::{Grouping, Lattice};
+use incog_core::metric::{self, Costs};
 use incog_core::privacy::Policy;
 use incog_core::{ErrorKind, Watch};
-use incog_testkit::{Sample, naive, random};
+use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
 
 /// Every registered checker, and the cube with other options.
@@ -104,19 +109,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
-    fn keys_of_more_than_64_bits_change_nothing(sample in random::long_keys(), k in 2..=4_u64, budget in 0..=6_u64) {
-        let table = sample.table();
-        let attributes = sample.attributes(&table);
-        let rows = Rows::new(&table, &attributes).unwrap();
-        prop_assert!(rows.layout().n_bits() > 64);
-        prop_assert_eq!(rows.layout().width(), KeyWidth::U128);
-        let wide = Rows::with_width(&table, &attributes, KeyWidth::Wide).unwrap();
-        let expected = naive::satisfying(&sample, k, budget);
-        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-        for rows in [&rows, &wide] {
-            for checker in [CheckerKind::Scan, CheckerKind::RollUp, CheckerKind::SuperRoots] {
-                let outcome = run(Search { checker, ..Search::default() }, rows, &policy);
-                prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
+    fn keys_of_more_than_64_and_128_bits_change_nothing(
+        medium in random::long_keys(3, 22),
+        long in random::long_keys(2, 70),
+        k in 2..=4_u64,
+        budget in 0..=6_u64,
+    ) {
+        for (sample, bits, width) in [(medium, 66, KeyWidth::U128), (long, 140, KeyWidth::Wide)] {
+            let table = sample.table();
+            let attributes = sample.attributes(&table);
+            let rows = Rows::new(&table, &attributes).unwrap();
+            prop_assert_eq!((rows.layout().n_bits(), rows.layout().width()), (bits, width));
+            let wide = Rows::with_width(&table, &attributes, KeyWidth::Wide).unwrap();
+            let expected = naive::satisfying(&sample, k, budget);
+            let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+            for rows in [&rows, &wide] {
+                for checker in [CheckerKind::Scan, CheckerKind::RollUp, CheckerKind::SuperRoots] {
+                    let outcome = run(Search { checker, ..Search::default() }, rows, &policy);
+                    prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
+                }
             }
         }
     }
@@ -127,10 +138,86 @@ fn an_empty_table_holds_everywhere() {
     let mut sample = Sample::new(vec![]);
     for name in ["a", "b"] {
         let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()], vec!["y".to_owned(), "*".to_owned()]];
-        sample.columns.push(incog_testkit::SampleColumn { name: name.into(), hierarchy, cells: vec![] });
+        sample.columns.push(SampleColumn { name: name.into(), hierarchy, cells: vec![] });
     }
     check(&sample, 5, 0, KeyWidth::U64).unwrap();
     assert_eq!(naive::satisfying(&sample, 5, 0).len(), 4);
+}
+
+/// A source that is not ours: counts by the definition and hands over label codes, as a database would.
+struct Elsewhere<'a> {
+    sample: &'a Sample,
+    attributes: Attributes,
+    layout: Arc<KeyLayout>,
+}
+
+impl FrequencySource for Elsewhere<'_> {
+    fn layout(&self) -> &Arc<KeyLayout> {
+        &self.layout
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.sample.n_rows() as u64
+    }
+
+    fn count(&self, grouping: &Grouping, _: &Demand, _: Method) -> incog_core::Result<FrequencySet> {
+        let levels: Vec<Option<u8>> = (0..self.attributes.len()).map(|at| grouping.level(at)).collect();
+        let groups: Vec<(Vec<u32>, u64)> = naive::groups(self.sample, &levels)
+            .into_iter()
+            .map(|(labels, rows)| {
+                let codes = grouping.iter().zip(&labels).map(|((at, level), label)| {
+                    self.attributes[at].hierarchy().labels(level).code(label).unwrap()
+                });
+                (codes.collect(), rows.len() as u64)
+            })
+            .collect();
+        FrequencySet::from_groups(
+            &self.layout,
+            grouping,
+            groups.iter().map(|(codes, n)| (codes.as_slice(), *n)),
+        )
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn counts_from_elsewhere_serve_as_well(sample in random::sample(3, 25), k in 1..=4_u64, budget in 0..=5_u64) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let layout = Arc::new(KeyLayout::new(&attributes));
+        let source = Elsewhere { sample: &sample, attributes, layout };
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let expected = naive::satisfying(&sample, k, budget);
+        for checker in checkers() {
+            let search = Search { checker, ..Search::default() };
+            let outcome = search.run(Problem { source: &source, policy: &policy }, &Watch::new()).unwrap();
+            prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
+        }
+    }
+}
+
+#[test]
+fn too_many_subsets_are_refused_and_not_chosen() {
+    assert_eq!(algorithm::choose(&[1; 18]), Algorithm::Incognito);
+    assert_eq!(algorithm::choose(&[1; 20]), Algorithm::BottomUp);
+    let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()]];
+    let columns = (0..20).map(|at| SampleColumn {
+        name: format!("q{at}"),
+        hierarchy: hierarchy.clone(),
+        cells: vec!["x".into(), "x".into()],
+    });
+    let sample = Sample::new(columns.collect());
+    let table = sample.table();
+    let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let error = Search::default().run(problem, &Watch::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.hint().unwrap().contains("bottom-up"));
+    let bottom_up = Search { algorithm: Algorithm::BottomUp, ..Search::default() };
+    assert_eq!(bottom_up.run(problem, &Watch::new()).unwrap().minimal, [0]);
 }
 
 #[test]
@@ -148,8 +235,26 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
         assert_eq!(error.kind(), ErrorKind::Cancelled);
         assert_eq!(watch.nodes_judged(), 1, "it asked before it judged");
     }
-    let watch = Watch::new();
-    let search = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
-    search.run(Problem { source: &rows, policy: &policy }, &watch).unwrap();
-    assert_eq!((watch.nodes_judged(), watch.nodes_open()), (12, 0));
+    let problem = Problem { source: &rows, policy: &policy };
+    let cancelled = Watch::new();
+    cancelled.cancel();
+    let cube = Search { checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::default() };
+    assert!(cube.run(problem, &cancelled).is_err());
+    assert_eq!(cancelled.nodes_judged(), 0, "the cube stops while it is being built");
+    for algorithm in algorithm::ALL {
+        let watch = Watch::new();
+        let search = Search { algorithm: algorithm.item, ..Search::default() };
+        let outcome = search.run(problem, &watch).unwrap();
+        assert_eq!(watch.nodes_judged(), outcome.work.nodes_checked, "{}", algorithm.name);
+        assert_eq!(watch.nodes_open(), 0, "{}", algorithm.name);
+        let attributes = sample.attributes(&table);
+        let costs = Costs::new(problem, &attributes).unwrap();
+        let (lattice, holding) = (&outcome.lattice, &outcome.holding);
+        assert!(metric::describe(problem, &attributes, lattice, &outcome.minimal, &cancelled).is_err());
+        for entry in metric::ALL {
+            assert!(
+                metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &cancelled).is_err()
+            );
+        }
+    }
 }

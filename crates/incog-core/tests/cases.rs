@@ -94,8 +94,9 @@ fn every_case_comes_out_as_its_source_says() {
                     }
                     if algorithm.item == Algorithm::Samarati {
                         let found = levels(&outcome.lattice, outcome.holding.iter());
-                        assert!(found.iter().all(|node| case.expect.satisfying.contains(node)), "{context}");
-                        assert_eq!(found.is_empty(), case.expect.satisfying.is_empty(), "{context}");
+                        let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
+                        let lowest = case.expect.satisfying.iter().min_by_key(|node| height(node));
+                        assert_eq!(found.first(), lowest, "{context}");
                         continue;
                     }
                     let satisfying = levels(&outcome.lattice, outcome.holding.iter());

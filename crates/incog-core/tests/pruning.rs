@@ -81,6 +81,9 @@ fn check(sample: &Sample, k: u64, budget: u64) -> std::result::Result<(), TestCa
                 let found: Vec<Vec<u8>> =
                     outcome.holding.iter().map(|node| outcome.lattice.levels(node).collect()).collect();
                 prop_assert_eq!(&found, &expected, "{:?}", search);
+                let minimal: Vec<Vec<u8>> =
+                    outcome.minimal.iter().map(|&node| outcome.lattice.levels(node).collect()).collect();
+                prop_assert_eq!(minimal, naive::minimal(&expected), "{:?}", search);
             }
         }
     }

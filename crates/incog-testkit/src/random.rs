@@ -71,28 +71,26 @@ pub fn sample(max_columns: usize, max_rows: usize) -> impl Strategy<Value = Samp
     })
 }
 
-/// A table whose keys need more than 64 bits: three columns, each with a tree that is a single long branch with a
-/// leaf at every level, so that every level takes a bit.
-pub fn long_keys() -> impl Strategy<Value = Sample> {
-    const HEIGHT: usize = 22;
-    let column = |name: &str| {
-        let name = name.to_owned();
-        let hierarchy: Vec<Vec<String>> = (0..=HEIGHT)
+/// A table with long keys: every column has a tree that is a single long branch with a leaf at every level, so that
+/// every level takes a bit of the key.
+pub fn long_keys(n_columns: usize, height: usize) -> impl Strategy<Value = Sample> {
+    let column = move |name: String| {
+        let hierarchy: Vec<Vec<String>> = (0..=height)
             .map(|leaf| {
-                (0..=HEIGHT)
-                    .map(|level| if level < leaf.max(1) { format!("v{leaf}") } else { format!("up{level}") })
-                    .collect()
+                let label =
+                    |level| if level < leaf.max(1) { format!("v{leaf}") } else { format!("up{level}") };
+                (0..=height).map(label).collect()
             })
             .collect();
         // Every leaf occurs, so that every level takes its bit.
-        vec(0..=HEIGHT, 0..20).prop_map(move |extra| {
-            let leaves = (0..=HEIGHT).chain(extra).map(|leaf| format!("v{leaf}")).collect::<Vec<_>>();
-            SampleColumn { name: name.clone(), hierarchy: hierarchy.clone(), cells: leaves }
+        vec(0..=height, 0..20).prop_map(move |extra| {
+            let cells = (0..=height).chain(extra).map(|leaf| format!("v{leaf}")).collect();
+            SampleColumn { name: name.clone(), hierarchy: hierarchy.clone(), cells }
         })
     };
-    (column("a"), column("b"), column("c")).prop_map(|(a, b, c)| {
-        let mut columns = vec![a, b, c];
-        let n_rows = columns.iter().map(|column| column.cells.len()).max().unwrap();
+    let columns: Vec<_> = (0..n_columns).map(|at| column(format!("q{at}"))).collect();
+    columns.prop_map(|mut columns| {
+        let n_rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
         for column in &mut columns {
             let first = column.cells[0].clone();
             column.cells.resize(n_rows, first);

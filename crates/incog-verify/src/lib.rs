@@ -1,10 +1,29 @@
 //! Is a released table what it claims to be?
 //!
-//! Reads nothing but released labels, as strings, and regroups them from scratch. Shares no code with the engine
-//! and depends on nothing: whoever distrusts the anonymizer need only read this crate.
+//! Reads nothing but labels, as strings, and regroups them from scratch. Shares no code with the engine and
+//! depends on nothing of incog: whoever distrusts the anonymizer need only read this crate.
+//!
+//! | claim | how it is checked |
+//! |---|---|
+//! | columns | the release has exactly the declared columns, in order |
+//! | k-anonymity | every combination of quasi-identifier labels stands at least k times |
+//! | generalization | every released row is an input row with each quasi-identifier at one level of its hierarchy |
+//! | accounting | rows in = rows released + rows suppressed; suppressed are whole groups below k, within the budget |
+//! | persons | where a person has several rows: every group has at least k persons, counted in the input |
+//!
+//! The last three need the input and the hierarchies. Beside the claims, what a release reaches on each sensitive
+//! column is measured: α, ℓ and t.
 //!
 //! A [`Verified`] release cannot be made in any other way than by [`verify`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
+
+mod against_input;
+mod measure;
+mod string_table;
+
+pub use against_input::{Hierarchy, Source};
+pub use measure::Measured;
+pub use string_table::StringTable;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,14 +39,17 @@ pub trait Labels {
 }
 
 /// What is claimed of a release.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claims {
+pub struct Claims<'a> {
     /// The columns that an outsider may know.
     pub quasi_identifiers: Vec<String>,
     /// Every combination of their labels stands at least this often.
     pub k: u64,
-    /// How many rows the release must have: rows collected less rows suppressed.
-    pub released_rows: u64,
+    /// Exactly these columns are released, in this order, if they were declared.
+    pub columns: Option<Vec<String>>,
+    /// Columns whose values nobody should learn; what the release reaches on them is measured.
+    pub sensitive: Vec<String>,
+    /// What the release was made from, if it is at hand.
+    pub source: Option<Source<'a>>,
 }
 
 /// One claim, and what was found.
@@ -35,16 +57,35 @@ pub struct Claims {
 pub struct Finding {
     /// The claim in words.
     pub claim: String,
-    /// What was measured.
-    pub measured: String,
+    /// What was found. Never a label or a value: columns, counts and row numbers.
+    pub found: String,
     /// Do they agree?
     pub holds: bool,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.holds { "holds" } else { "fails" };
-        write!(f, "{verdict}: {} (measured: {})", self.claim, self.measured)
+        write!(f, "{}  {} ({})", if self.holds { "pass" } else { "FAIL" }, self.claim, self.found)
+    }
+}
+
+/// All claims with what was found, and what was measured beside them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Claims.
+    pub findings: Vec<Finding>,
+    /// Rows of the smallest group; `None` if no row is released.
+    pub smallest_group: Option<u64>,
+    /// How many groups have how many rows: (rows, groups), ascending.
+    pub group_sizes: Vec<(u64, u64)>,
+    /// What the release reaches on each sensitive column.
+    pub measured: Vec<Measured>,
+}
+
+impl Report {
+    /// Do all claims hold?
+    pub fn holds(&self) -> bool {
+        self.findings.iter().all(|finding| finding.holds)
     }
 }
 
@@ -52,7 +93,7 @@ impl fmt::Display for Finding {
 #[derive(Debug)]
 pub struct Verified<R> {
     release: R,
-    findings: Vec<Finding>,
+    report: Report,
 }
 
 impl<R> Verified<R> {
@@ -62,47 +103,98 @@ impl<R> Verified<R> {
     }
 
     /// What was checked.
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 }
 
-/// Checks every claim. Returns all findings if one of them fails.
-pub fn verify<R: Labels>(release: R, claims: &Claims) -> Result<Verified<R>, Vec<Finding>> {
-    let mut findings = Vec::new();
+/// Checks every claim. The report comes back in either case.
+pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Report> {
+    let report = check(&release, claims);
+    if report.holds() { Ok(Verified { release, report }) } else { Err(report) }
+}
+
+/// Checks every claim of a table that nobody is going to write.
+pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
+    let mut report =
+        Report { findings: Vec::new(), smallest_group: None, group_sizes: Vec::new(), measured: Vec::new() };
     let header = release.header();
-    let positions: Vec<Option<usize>> =
-        claims.quasi_identifiers.iter().map(|name| header.iter().position(|column| column == name)).collect();
-    let n_missing = positions.iter().filter(|position| position.is_none()).count();
-    findings.push(Finding {
-        claim: "every quasi-identifier is a column of the release".into(),
-        measured: format!("{n_missing} missing"),
-        holds: n_missing == 0,
-    });
-    let positions: Vec<usize> = positions.into_iter().flatten().collect();
-
-    let mut groups: HashMap<Vec<&str>, u64> = HashMap::new();
-    for row_idx in 0..release.n_rows() {
-        let labels = positions.iter().map(|&column_idx| release.cell(row_idx, column_idx)).collect();
-        *groups.entry(labels).or_insert(0) += 1;
+    let declared = claims
+        .columns
+        .as_ref()
+        .is_none_or(|columns| columns.iter().map(String::as_str).eq(header.iter().copied()));
+    if let Some(columns) = &claims.columns {
+        report.findings.push(Finding {
+            claim: format!("the columns are {}", columns.join(", ")),
+            found: format!("{} columns", header.len()),
+            holds: declared,
+        });
     }
-    let smallest = groups.values().copied().min();
-    findings.push(Finding {
-        claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
-        measured: smallest.map_or("no rows".into(), |rows| format!("smallest group has {rows} rows")),
-        holds: smallest.is_none_or(|rows| rows >= claims.k),
-    });
-    let n_rows = release.n_rows() as u64;
-    findings.push(Finding {
-        claim: format!("{} rows are released", claims.released_rows),
-        measured: format!("{n_rows} rows"),
-        holds: n_rows == claims.released_rows,
-    });
+    let position = |name: &String| header.iter().position(|column| column == name);
+    let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(position).collect();
+    let n_missing = quasi.iter().filter(|at| at.is_none()).count();
+    if n_missing > 0 {
+        report.findings.push(Finding {
+            claim: "every quasi-identifier is a column of the release".into(),
+            found: format!("{n_missing} missing"),
+            holds: false,
+        });
+        return report;
+    }
+    let quasi: Vec<usize> = quasi.into_iter().flatten().collect();
 
-    if findings.iter().all(|finding| finding.holds) {
-        Ok(Verified { findings, release })
-    } else {
-        Err(findings)
+    let groups = Groups::new(release, &quasi);
+    let mut sizes: HashMap<u64, u64> = HashMap::new();
+    for rows in &groups.rows {
+        *sizes.entry(rows.len() as u64).or_insert(0) += 1;
+    }
+    report.group_sizes = sizes.into_iter().collect();
+    report.group_sizes.sort_unstable();
+    report.smallest_group = report.group_sizes.first().map(|&(rows, _)| rows);
+    report.findings.push(Finding {
+        claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
+        found: report
+            .smallest_group
+            .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
+        holds: report.smallest_group.is_none_or(|rows| rows >= claims.k)
+            // Rows of one person may make up a group: then persons decide, below.
+            || claims.source.as_ref().is_some_and(|source| source.unit.is_some()),
+    });
+    for name in &claims.sensitive {
+        match position(name) {
+            Some(at) => report.measured.push(measure::measure(release, name, at, &groups)),
+            None => report.findings.push(Finding {
+                claim: format!("the sensitive column {name} is released"),
+                found: "it is not there".into(),
+                holds: false,
+            }),
+        }
+    }
+    // Without the right columns there is nothing to compare row by row.
+    if let (Some(source), true) = (&claims.source, declared) {
+        against_input::check(release, claims, source, &quasi, &mut report.findings);
+    }
+    report
+}
+
+/// Rows with equal labels.
+struct Groups {
+    rows: Vec<Vec<usize>>,
+}
+
+impl Groups {
+    fn new(table: &dyn Labels, columns: &[usize]) -> Self {
+        let mut index: HashMap<Vec<&str>, usize> = HashMap::new();
+        let mut rows: Vec<Vec<usize>> = Vec::new();
+        for row_idx in 0..table.n_rows() {
+            let labels = columns.iter().map(|&at| table.cell(row_idx, at)).collect();
+            let group = *index.entry(labels).or_insert_with(|| {
+                rows.push(Vec::new());
+                rows.len() - 1
+            });
+            rows[group].push(row_idx);
+        }
+        Groups { rows }
     }
 }
 
@@ -110,48 +202,46 @@ pub fn verify<R: Labels>(release: R, claims: &Claims) -> Result<Verified<R>, Vec
 mod tests {
     use super::*;
 
-    #[derive(Debug)]
-    struct Table(Vec<[&'static str; 2]>);
+    fn table(text: &str) -> StringTable {
+        StringTable::parse(text.as_bytes(), b',').unwrap()
+    }
 
-    impl Labels for Table {
-        fn header(&self) -> Vec<&str> {
-            vec!["sex", "zip"]
-        }
-
-        fn n_rows(&self) -> usize {
-            self.0.len()
-        }
-
-        fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-            self.0[row_idx][column_idx]
+    fn claims(k: u64) -> Claims<'static> {
+        Claims {
+            quasi_identifiers: vec!["sex".into(), "zip".into()],
+            k,
+            columns: None,
+            sensitive: vec!["ill".into()],
+            source: None,
         }
     }
 
-    fn check(rows: &[[&'static str; 2]], k: u64, released_rows: u64) -> Vec<bool> {
-        let claims = Claims { quasi_identifiers: vec!["sex".into(), "zip".into()], k, released_rows };
-        let findings = match verify(Table(rows.to_vec()), &claims) {
-            Ok(verified) => verified.findings().to_vec(),
-            Err(findings) => findings,
-        };
-        findings.iter().map(|finding| finding.holds).collect()
-    }
+    const RELEASE: &str = "sex,zip,ill\nf,1*,a\nf,1*,b\nm,1*,a\nm,1*,a\nm,1*,a\n";
 
     #[test]
     fn the_smallest_group_decides() {
-        let rows = [["f", "1*"], ["f", "1*"], ["m", "1*"], ["m", "1*"], ["m", "1*"]];
-        assert_eq!(check(&rows, 2, 5), [true, true, true]);
-        assert_eq!(check(&rows, 3, 5), [true, false, true]);
-        assert_eq!(check(&[], 3, 0), [true, true, true]);
+        let report = check(&table(RELEASE), &claims(2));
+        assert!(report.holds());
+        assert_eq!(report.smallest_group, Some(2));
+        assert_eq!(report.group_sizes, [(2, 1), (3, 1)]);
+        let refused = verify(table(RELEASE), &claims(3)).unwrap_err();
+        assert_eq!(
+            refused.findings[0].to_string(),
+            "FAIL  3-anonymity relative to sex, zip (the smallest group has 2 rows)"
+        );
+        assert!(verify(table("sex,zip,ill\n"), &claims(3)).is_ok(), "nobody is exposed by no rows");
     }
 
     #[test]
-    fn lost_rows_and_lost_columns_are_noticed() {
-        assert_eq!(check(&[["f", "1*"], ["f", "1*"]], 2, 3), [true, true, false]);
-        let claims = Claims { quasi_identifiers: vec!["age".into()], k: 1, released_rows: 1 };
-        let findings = verify(Table(vec![["f", "1*"]]), &claims).unwrap_err();
-        assert_eq!(
-            findings[0].to_string(),
-            "fails: every quasi-identifier is a column of the release (measured: 1 missing)"
-        );
+    fn columns_must_be_those_declared() {
+        let declared = |columns: &[&str]| {
+            let columns = Some(columns.iter().map(|&name| name.to_owned()).collect());
+            check(&table(RELEASE), &Claims { columns, ..claims(2) }).holds()
+        };
+        assert!(declared(&["sex", "zip", "ill"]));
+        assert!(!declared(&["sex", "zip"]));
+        assert!(!declared(&["zip", "sex", "ill"]));
+        let missing = Claims { quasi_identifiers: vec!["age".into()], ..claims(1) };
+        assert!(!check(&table(RELEASE), &missing).holds());
     }
 }

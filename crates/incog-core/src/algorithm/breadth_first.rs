@@ -28,6 +28,7 @@ pub(super) fn breadth_first(
     let mut marked = NodeSet::empty(family);
     // Nodes that hold and have not marked anything yet.
     let mut unspread = Vec::new();
+    let mut stack = Vec::new();
     let mut n_failing = 0;
     let mut by_height: Vec<Vec<usize>> = vec![Vec::new(); family.max_height() + 1];
     for &root in roots {
@@ -44,7 +45,7 @@ pub(super) fn breadth_first(
             for node in unspread.drain(..) {
                 match marking {
                     Marking::Direct => family.generalizations(node).for_each(|up| _ = marked.insert(up)),
-                    Marking::Transitive => marked.spread_above(family, node),
+                    Marking::Transitive => marked.spread_above(family, node, &mut stack),
                 }
             }
         }

@@ -21,7 +21,9 @@
 use rayon::prelude::*;
 
 use crate::algorithm::breadth_first::breadth_first;
-use crate::algorithm::{FamilyRecord, Found, Iteration, Record, Run, exhaustive};
+use crate::algorithm::{
+    FamilyRecord, Found, Iteration, MAX_CANDIDATES, Record, Run, exhaustive, n_candidates,
+};
 use crate::check::{Checker, Judge, Keep, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::KeyLayout;
@@ -34,6 +36,13 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     }
     let n_attributes = run.lattice.attributes().len();
     let heights = run.problem.source.layout().heights();
+    if n_candidates(&heights) > MAX_CANDIDATES {
+        return Err(Error::new(
+            ErrorKind::Limit,
+            format!("`incognito` has too many subsets of {n_attributes} quasi-identifiers to search"),
+        )
+        .with_hint("use the algorithm `bottom-up`, fewer quasi-identifiers, or fewer levels"));
+    }
     let pool = match run.search.threads {
         0 | 1 => None,
         n => Some(rayon::ThreadPoolBuilder::new().num_threads(n).build().map_err(|error| {
@@ -49,7 +58,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     };
     let mut survivors: Vec<(Lattice, NodeSet)> = Vec::new();
     for subset_size in 1..=n_attributes {
-        let candidates = generate(&survivors, &heights)?;
+        let candidates = generate(&survivors, &heights, run.watch)?;
         let n_candidates = candidates.iter().map(|family| family.nodes.len() as u64).sum();
         run.watch.begin_stage(n_candidates);
         let searched: Vec<Searched> = match &pool {
@@ -94,6 +103,7 @@ struct Searched {
 
 fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     let roots = candidates.roots();
+    let n_candidates = candidates.nodes.len() as u64;
     let mut record = (run.search.record == Record::Families).then(|| FamilyRecord {
         family: candidates.family.clone(),
         candidates: candidates.nodes.iter().collect(),
@@ -116,7 +126,7 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     breadth_first(&family, &mut holding, &roots, run.search.marking, &mut judge, watch)?;
     let work = judge.work();
     drop(judge);
-    watch.settled((holding.len() as u64).saturating_sub(work.nodes_checked))?;
+    watch.settled(n_candidates.saturating_sub(work.nodes_checked))?;
     if let Some(record) = &mut record {
         record.holding = holding.iter().collect();
     }

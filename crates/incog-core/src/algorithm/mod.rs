@@ -72,6 +72,19 @@ pub const ALL: &[Entry<Algorithm>] = &[
     },
 ];
 
+/// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
+const MAX_CANDIDATES: u64 = 1 << 30;
+
+/// How many nodes the families of all subsets of attributes have together: Incognito's candidates at most.
+fn n_candidates(heights: &[u8]) -> u64 {
+    heights.iter().fold(1_u64, |n, &height| n.saturating_mul(u64::from(height) + 2))
+}
+
+/// The traversal to use when nobody names one: Incognito, unless there are too many subsets of attributes.
+pub fn choose(heights: &[u8]) -> Algorithm {
+    if n_candidates(heights) <= MAX_CANDIDATES { Algorithm::Incognito } else { Algorithm::BottomUp }
+}
+
 /// What a node that holds says of those above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marking {
@@ -202,9 +215,14 @@ impl Search {
     /// Fails when the watch is cancelled, when the policy and the traversal do not go together, or when the
     /// source cannot count.
     pub fn run(&self, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
+        let checker = self.checker.prepare(problem, watch)?;
+        self.run_with(&*checker, problem, watch)
+    }
+
+    /// The same with a checker that was prepared for this problem before, whatever `self.checker` says.
+    pub fn run_with(&self, checker: &dyn Checker, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
         let lattice = Lattice::new(&problem.source.layout().heights())?;
-        let checker = self.checker.prepare(problem)?;
-        let run = Run { search: self, problem, checker: &*checker, watch, lattice: &lattice };
+        let run = Run { search: self, problem, checker, watch, lattice: &lattice };
         let found = match self.algorithm {
             Algorithm::Exhaustive => exhaustive::search(&run)?,
             Algorithm::BottomUp => bottom_up::search(&run)?,
@@ -214,7 +232,8 @@ impl Search {
         let preparation = checker.preparation();
         let mut work = preparation;
         work += found.work;
-        drop(checker);
+        // Whatever was marked or never reached needs no judgement any more.
+        watch.begin_stage(0);
         let minimal = match problem.policy.pruning() {
             Pruning::Sound => found.holding.lowest(&lattice),
             Pruning::Unsound => found.holding.minimal(&lattice),

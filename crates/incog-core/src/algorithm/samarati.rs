@@ -31,10 +31,9 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     }
     let lattice = run.lattice;
     run.watch.begin_stage(lattice.n_nodes() as u64);
-    let mut judge = run.checker.open(lattice, &[0], Keep::Failing)?;
+    // Heights are visited in no order and nodes of one height do not help each other: nothing is worth keeping.
+    let mut judge = run.checker.open(lattice, &[0], Keep::Nothing)?;
     let mut first_at = |height: usize| -> Result<Option<usize>> {
-        // Heights are visited in no order, so nothing kept at one serves the next.
-        judge.forget_below(usize::MAX);
         for node in lattice.nodes_at_height(height) {
             run.watch.judged()?;
             if judge.judge(node)? {

@@ -9,7 +9,8 @@
 //!
 //! Differs from the paper: (1) a subset whose keys keep all bits of the set it would be projected from (it only
 //! lacks attributes with one value) shares that set; (2) with a memory bound, a set that would exceed it is not
-//! stored, and its family uses the smallest stored superset instead. The set of all attributes is always stored.
+//! stored, and its family uses the smallest stored superset instead (to know its size it is computed all the same).
+//! The set of all attributes at level 0 is always stored.
 //!
 //! Cost: 2^q projections for q attributes; memory: all sets, unless bounded.
 
@@ -22,6 +23,7 @@ use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method, Scratch};
 use crate::lattice::{Grouping, Lattice};
+use crate::watch::Watch;
 
 /// A cube of more attributes than this has over a million sets.
 const MAX_CUBE_ATTRIBUTES: usize = 20;
@@ -57,7 +59,7 @@ pub(super) struct Cube<'a> {
 }
 
 impl<'a> Cube<'a> {
-    pub(super) fn build(problem: Problem<'a>, options: CubeOptions) -> Result<Self> {
+    pub(super) fn build(problem: Problem<'a>, options: CubeOptions, watch: &Watch) -> Result<Self> {
         let heights = problem.source.layout().heights();
         if heights.len() > MAX_CUBE_ATTRIBUTES {
             return Err(Error::new(
@@ -72,21 +74,30 @@ impl<'a> Cube<'a> {
         cube.work.table_scans += 1;
         let mut left = options.memory;
         let mut scratch = Scratch::default();
-        cube.add_level(&base, &mut left, &mut scratch);
+        cube.add_level(&base, &mut left, &mut scratch, watch)?;
         if options.materialize == Materialize::EveryLevel {
             let mut below = base;
             for level in 1..=heights.iter().copied().max().unwrap_or(0) {
                 let levels: Vec<u8> = heights.iter().map(|&height| height.min(level)).collect();
                 cube.work.groups_touched += below.n_groups() as u64;
                 below = Arc::new(below.roll_up(&Grouping::of_levels(&levels), &mut scratch));
-                cube.add_level(&below, &mut left, &mut scratch);
+                if left.is_some_and(|left| below.n_bytes() > left) {
+                    break;
+                }
+                cube.add_level(&below, &mut left, &mut scratch, watch)?;
             }
         }
         Ok(cube)
     }
 
     /// Stores `full` and its projections to all subsets of the attributes, as far as memory is left.
-    fn add_level(&mut self, full: &Arc<FrequencySet>, left: &mut Option<u64>, scratch: &mut Scratch) {
+    fn add_level(
+        &mut self,
+        full: &Arc<FrequencySet>,
+        left: &mut Option<u64>,
+        scratch: &mut Scratch,
+        watch: &Watch,
+    ) -> Result<()> {
         let layout = self.problem.source.layout();
         let n_attributes = layout.heights().len();
         let everything = (1_u64 << n_attributes) - 1;
@@ -96,6 +107,7 @@ impl<'a> Cube<'a> {
         let mut subsets: Vec<u64> = (1..everything).collect();
         subsets.sort_unstable_by_key(|subset| (std::cmp::Reverse(subset.count_ones()), *subset));
         for subset in subsets {
+            watch.check()?;
             let mut grouping = *full.grouping();
             for attribute in (0..n_attributes).filter(|attribute| subset >> attribute & 1 == 0) {
                 grouping.clear(attribute);
@@ -122,6 +134,7 @@ impl<'a> Cube<'a> {
         for (subset, set) in level_sets {
             self.sets.entry(subset).or_default().push(set);
         }
+        Ok(())
     }
 }
 
@@ -140,5 +153,64 @@ impl Checker for Cube<'_> {
 
     fn preparation(&self) -> Work {
         self.work
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frequency::Rows;
+    use crate::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
+    use crate::privacy::Policy;
+    use crate::table::{Column, Role, Table};
+
+    /// Three columns of 8 values each; level 1 halves the values. All 512 combinations occur.
+    fn rows() -> Rows {
+        let mut columns = Vec::new();
+        for at in 0..3 {
+            let cells: Vec<String> = (0..512).map(|row| (row >> (3 * at) & 7).to_string()).collect();
+            columns.push(
+                Column::from_cells(format!("c{at}"), Role::QuasiIdentifier, cells.iter().map(String::as_str))
+                    .unwrap(),
+            );
+        }
+        let table = Table::new(columns).unwrap();
+        let attributes = table.columns().iter().map(|column| {
+            let mut hierarchy = ExplicitHierarchy::new(column.name(), "test");
+            for value in 0..8 {
+                hierarchy
+                    .push(value + 1, [value.to_string().as_str(), if value < 4 { "low" } else { "high" }])
+                    .unwrap();
+            }
+            Attribute::bind(column, hierarchy.finish().unwrap(), "test").unwrap()
+        });
+        let attributes = Attributes::new(attributes.collect()).unwrap();
+        Rows::new(&table, &attributes).unwrap()
+    }
+
+    /// The distinct sets that a cube stores, by groups, largest first.
+    fn stored(materialize: Materialize, memory: Option<u64>) -> Vec<usize> {
+        let rows = rows();
+        let policy = Policy::k_anonymity(2).unwrap();
+        let problem = Problem { source: &rows, policy: &policy };
+        let cube = Cube::build(problem, CubeOptions { materialize, memory }, &Watch::new()).unwrap();
+        let mut sets: Vec<&Arc<FrequencySet>> = cube.sets.values().flatten().collect();
+        sets.sort_by_key(|set| Arc::as_ptr(set));
+        sets.dedup_by_key(|set| Arc::as_ptr(set));
+        let n_bytes: u64 = sets.iter().map(|set| set.n_bytes()).sum();
+        assert!(memory.is_none_or(|memory| n_bytes <= memory.max(512 * 16)), "{n_bytes} bytes");
+        let mut sizes: Vec<usize> = sets.iter().map(|set| set.n_groups()).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        sizes
+    }
+
+    #[test]
+    fn a_cube_stores_every_subset_and_level_as_far_as_memory_allows() {
+        let zero = [512, 64, 64, 64, 8, 8, 8];
+        assert_eq!(stored(Materialize::ZeroLevel, None), zero);
+        assert_eq!(stored(Materialize::EveryLevel, None), [512, 64, 64, 64, 8, 8, 8, 8, 4, 4, 4, 2, 2, 2]);
+        // 16 bytes a group: the full set, one pair, and what is small enough beside them.
+        assert_eq!(stored(Materialize::ZeroLevel, Some((512 + 64 + 16) * 16)), [512, 64, 8, 8]);
+        assert_eq!(stored(Materialize::EveryLevel, Some(0)), [512], "the full set is always stored");
     }
 }

@@ -23,6 +23,7 @@ use crate::frequency::{FrequencySource, Method};
 use crate::lattice::Lattice;
 use crate::privacy::Policy;
 use crate::registry::{Entry, Status};
+use crate::watch::Watch;
 
 /// What is to be solved: counts and a policy.
 #[derive(Clone, Copy)]
@@ -79,6 +80,8 @@ pub trait Judge {
 /// Of which nodes will generalizations be asked about?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
+    /// Of none: nodes are asked about in no order.
+    Nothing,
     /// Only of failing ones: the traversal marks what lies above a node that holds.
     Failing,
     /// Of any.
@@ -141,13 +144,13 @@ pub const ALL: &[Entry<CheckerKind>] = &[
 
 impl CheckerKind {
     /// Gets the checker ready for a problem; only `cube` has anything to do.
-    pub fn prepare<'a>(self, problem: Problem<'a>) -> Result<Box<dyn Checker + 'a>> {
+    pub fn prepare<'a>(self, problem: Problem<'a>, watch: &Watch) -> Result<Box<dyn Checker + 'a>> {
         Ok(match self {
             CheckerKind::Scan => Box::new(scan::Scan { problem, method: Method::Hash }),
             CheckerKind::Sort => Box::new(scan::Scan { problem, method: Method::Sort }),
             CheckerKind::RollUp => Box::new(roll_up::RollUp { problem }),
             CheckerKind::SuperRoots => Box::new(roll_up::SuperRoots { problem }),
-            CheckerKind::Cube(options) => Box::new(cube::Cube::build(problem, options)?),
+            CheckerKind::Cube(options) => Box::new(cube::Cube::build(problem, options, watch)?),
         })
     }
 }

@@ -127,7 +127,12 @@ impl Judge for RollUpJudge<'_> {
         let set = self.groups_of(node)?;
         self.work.nodes_checked += 1;
         let holds = self.problem.policy.judge(&set)?.holds;
-        if !holds || self.keep == Keep::Everything {
+        let is_kept = match self.keep {
+            Keep::Nothing => false,
+            Keep::Failing => !holds,
+            Keep::Everything => true,
+        };
+        if is_kept {
             self.kept.insert(node, set);
         }
         Ok(holds)

@@ -32,7 +32,7 @@ pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Multiplies to 128 bits and folds the halves. A plain product would leave the low bits zero wherever masks
-/// cleared the low bits of the key, and tables are indexed by the low bits.
+/// cleared the low bits of the key; keys are dealt out by the low bits, and tables indexed by the high ones.
 fn fold(word: u64) -> u64 {
     let product = u128::from(word) * u128::from(SPREAD);
     (product as u64) ^ ((product >> 64) as u64)
@@ -211,10 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn hashes_of_keys_with_cleared_low_bits_still_differ_in_their_low_bits() {
-        for shift in [8, 24, 40, 56] {
-            let low: rustc_hash::FxHashSet<u64> = (0..256_u64).map(|n| (n << shift).mix() & 0xFFF).collect();
-            assert!(low.len() > 200, "{} of 256 at shift {shift}", low.len());
+    fn hashes_of_keys_with_cleared_bits_still_differ_at_both_ends() {
+        for shift in [0, 8, 24, 40, 56] {
+            for (end, down) in [("low", 0), ("high", 52)] {
+                let ends: rustc_hash::FxHashSet<u64> =
+                    (0..256_u64).map(|n| (n << shift).mix() >> down & 0xFFF).collect();
+                assert!(ends.len() > 200, "{} of 256 {end} ends at shift {shift}", ends.len());
+            }
         }
     }
 }

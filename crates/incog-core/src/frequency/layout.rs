@@ -181,8 +181,23 @@ pub(crate) struct Target<K> {
     pub(crate) n_bits: u32,
     /// How many bits a key has.
     pub(crate) n_key_bits: u32,
-    /// How to push the kept bits together, if they are at most 32.
-    pub(crate) runs: Vec<Run>,
+    /// Every run has a bit at least, so 32 are enough. No allocation: there is one target per node.
+    runs: [Run; 32],
+    n_runs: usize,
+}
+
+impl<K> Target<K> {
+    #[cfg(test)]
+    pub(crate) fn for_tests(mask: K, n_bits: u32, n_key_bits: u32, some_runs: &[Run]) -> Self {
+        let mut runs = [Run::default(); 32];
+        runs[..some_runs.len()].copy_from_slice(some_runs);
+        Target { mask, n_bits, n_key_bits, runs, n_runs: some_runs.len() }
+    }
+
+    /// How to push the kept bits together; none if they are more than 32.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs[..self.n_runs]
+    }
 }
 
 /// Kept bits that stand together: moved down by `down`, they are the bits of `mask` of a cell number.
@@ -246,7 +261,8 @@ impl<K: Key> Packed<K> {
     /// What a grouping keeps of a key.
     pub(crate) fn target(&self, layout: &KeyLayout, grouping: &Grouping) -> Target<K> {
         let mut mask = K::zeros(self.n_bits);
-        let mut runs = Vec::new();
+        let mut runs = [Run::default(); 32];
+        let mut n_runs = 0;
         let n_bits = layout.n_bits_at(grouping);
         let mut n_packed = n_bits;
         // First attributes stand highest, in the key as in the cell, so every run moves down.
@@ -257,10 +273,25 @@ impl<K: Key> Packed<K> {
             n_packed -= kept;
             if kept > 0 && n_bits <= 32 {
                 let ones = (u64::MAX >> (64 - kept)) as u32;
-                runs.push(Run { down: bits.end - kept - n_packed, mask: ones << n_packed });
+                runs[n_runs] = Run { down: bits.end - kept - n_packed, mask: ones << n_packed };
+                n_runs += 1;
             }
         }
-        Target { mask, n_bits, n_key_bits: self.n_bits, runs }
+        Target { mask, n_bits, n_key_bits: self.n_bits, runs, n_runs }
+    }
+
+    /// The key of a group with these labels, one for each attribute of the grouping in order; `None` if a label
+    /// does not occur.
+    pub(crate) fn key_of_labels(&self, layout: &KeyLayout, grouping: &Grouping, labels: &[u32]) -> Option<K> {
+        let mut key = K::zeros(self.n_bits);
+        let mut labels = labels.iter();
+        for (attribute, level) in grouping.iter() {
+            let label = labels.next()?;
+            let of_values = &layout.attributes[attribute].labels[usize::from(level)];
+            let value = of_values.iter().position(|of_value| of_value == label)?;
+            key.unite(&self.values[attribute][value].masked(&self.masks[attribute][usize::from(level)]));
+        }
+        labels.next().is_none().then_some(key)
     }
 
     /// The label code of an attribute at a level, read from a key.

@@ -25,7 +25,7 @@ pub use rows::Rows;
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Demand, Measures};
 use crate::lattice::Grouping;
 use key::{Key, Wide};
@@ -98,10 +98,30 @@ impl FrequencySet {
         self.measures.n_groups()
     }
 
-    /// How much memory the set takes, in bytes, without what lies behind wide keys.
+    /// How much memory the groups take, in bytes.
     pub fn n_bytes(&self) -> u64 {
-        let key = with_keys!(self.layout, &self.keys, |keys, _packed| size_of_first(keys));
-        (self.n_groups() * (key + size_of::<u64>())) as u64
+        let n_key_bytes = match &self.keys {
+            Keys::U64(keys) => size_of_val(keys.as_slice()),
+            Keys::U128(keys) => size_of_val(keys.as_slice()),
+            Keys::Wide(keys) => {
+                keys.len() * (size_of::<Wide>() + self.layout.n_bits().div_ceil(64) as usize * 8)
+            }
+        };
+        (n_key_bytes + self.measures.n_bytes()) as u64
+    }
+
+    /// A set from groups that somebody else has counted: for each group the label code of every attribute of
+    /// `grouping`, in order, and its rows. For sources that are not [`Rows`]; equal groups may come several times.
+    pub fn from_groups<'a>(
+        layout: &Arc<KeyLayout>,
+        grouping: &Grouping,
+        groups: impl IntoIterator<Item = (&'a [u32], u64)>,
+    ) -> Result<FrequencySet> {
+        match layout.width() {
+            KeyWidth::U64 => collect(layout, layout.packed_u64(), grouping, groups),
+            KeyWidth::U128 => collect(layout, layout.packed_u128(), grouping, groups),
+            KeyWidth::Wide => collect(layout, layout.packed_wide(), grouping, groups),
+        }
     }
 
     /// The groups at a more general grouping, by merging: levels may rise and attributes may be left out.
@@ -182,6 +202,31 @@ fn pick<K: Key>(keys: &[K], group_idxs: &[u32]) -> Keys {
     K::wrap(group_idxs.iter().map(|&at| keys[at as usize].clone()).collect())
 }
 
-fn size_of_first<K>(_: &[K]) -> usize {
-    size_of::<K>()
+fn collect<'a, K: Key>(
+    layout: &Arc<KeyLayout>,
+    packed: &Packed<K>,
+    grouping: &Grouping,
+    groups: impl IntoIterator<Item = (&'a [u32], u64)>,
+) -> Result<FrequencySet> {
+    let mut keys = Vec::new();
+    let mut rows = Vec::new();
+    for (labels, n) in groups {
+        if n == 0 {
+            continue;
+        }
+        let key = packed.key_of_labels(layout, grouping, labels).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "a source counted a label that no value of the data has")
+        })?;
+        keys.push(key);
+        rows.push(n);
+    }
+    let target = packed.target(layout, grouping);
+    let skip = regroup::Assignment::Skip;
+    let grouped = regroup(&keys, Some(&rows), &target, Method::Auto, skip, &mut Scratch::default());
+    Ok(FrequencySet {
+        layout: Arc::clone(layout),
+        grouping: *grouping,
+        keys: K::wrap(grouped.keys),
+        measures: Measures::of_rows(grouped.rows),
+    })
 }

@@ -12,8 +12,8 @@
 //!   table is small.
 //! - *sort*: as databases did; only where it is asked for.
 //!
-//! Groups come out sorted or in the order of their first key. Neither depends on the hash function, so results
-//! are the same on every run. The dense array lives in a [`Scratch`], clean from one use to the next.
+//! Groups come out sorted, in the order of their first key, or part by part. The hash has no seed, so results are
+//! the same on every run. The dense array lives in a [`Scratch`], clean from one use to the next.
 
 use crate::frequency::key::Key;
 use crate::frequency::layout::{Run, Target};
@@ -156,7 +156,7 @@ impl<K: Key> Job<'_, K> {
 
     fn dense(&self, scratch: &mut Scratch) -> Regrouped<K> {
         // A fixed number of runs lets the compiler unroll.
-        match self.target.runs.len() {
+        match self.target.runs().len() {
             0 => self.dense_with::<0>(scratch),
             1 => self.dense_with::<1>(scratch),
             2 => self.dense_with::<2>(scratch),
@@ -167,7 +167,7 @@ impl<K: Key> Job<'_, K> {
             7 => self.dense_with::<7>(scratch),
             8 => self.dense_with::<8>(scratch),
             _ => {
-                let runs = self.target.runs.as_slice();
+                let runs = self.target.runs();
                 self.dense_by(scratch, |key| cell_of(key, runs))
             }
         }
@@ -175,7 +175,7 @@ impl<K: Key> Job<'_, K> {
 
     fn dense_with<const N: usize>(&self, scratch: &mut Scratch) -> Regrouped<K> {
         let mut runs = [Run::default(); N];
-        runs.copy_from_slice(&self.target.runs);
+        runs.copy_from_slice(self.target.runs());
         self.dense_by(scratch, |key| cell_of(key, &runs))
     }
 
@@ -220,7 +220,7 @@ impl<K: Key> Job<'_, K> {
         for (cell, count) in cells.iter_mut().enumerate() {
             if *count > 0 {
                 let mut key = K::zeros(self.target.n_key_bits);
-                for run in &self.target.runs {
+                for run in self.target.runs() {
                     key.put(run.down, cell as u32 & run.mask);
                 }
                 keys.push(key);
@@ -450,8 +450,8 @@ mod tests {
 
     /// Groups by bits 4..8 and 20..28 with each kernel; returns sorted (key, rows) of each.
     fn check(keys: &[u64], weights: Option<&[u64]>, assignment: Assignment) {
-        let runs = vec![Run { down: 16, mask: 0xFF0 }, Run { down: 4, mask: 0xF }];
-        let target = Target { mask: 0x0FF0_00F0, n_bits: 12, n_key_bits: 44, runs };
+        let runs = [Run { down: 16, mask: 0xFF0 }, Run { down: 4, mask: 0xF }];
+        let target = Target::for_tests(0x0FF0_00F0, 12, 44, &runs);
         let mut naive = std::collections::BTreeMap::new();
         for (at, key) in keys.iter().enumerate() {
             *naive.entry(key & target.mask).or_insert(0) += weights.map_or(1, |weights| weights[at]);
@@ -493,6 +493,32 @@ mod tests {
             check(&keys, None, assignment);
             check(&keys, Some(&weights), assignment);
             check(&[], None, assignment);
+        }
+    }
+
+    /// Large enough for the choice between one table and many, with few groups and with many.
+    #[test]
+    fn large_groupings_pick_their_kernel_and_agree() {
+        let n_keys = PARTITION_FROM as u64 + 1000;
+        for n_groups in [50, n_keys - 7] {
+            let keys: Vec<u64> =
+                (0..n_keys).map(|n| (n % n_groups).wrapping_mul(0x9E37_79B9) << 20).collect();
+            // Too many bits for an array.
+            let target = Target::for_tests(u64::MAX, 64, 64, &[]);
+            let job = Job { keys: &keys, weights: None, target: &target, assignment: Assignment::Skip };
+            assert_eq!(job.is_mostly_distinct(), n_groups > 50);
+            let mut scratch = Scratch::default();
+            let weights = vec![2; keys.len()];
+            for (weights, each) in [(None, 1), (Some(weights.as_slice()), 2)] {
+                let auto = regroup(&keys, weights, &target, Method::Auto, Assignment::Skip, &mut scratch);
+                let mut pairs: Vec<(u64, u64)> = auto.keys.into_iter().zip(auto.rows).collect();
+                let is_dealt_out = !pairs.iter().map(|pair| pair.0).eq(keys[..pairs.len()].iter().copied());
+                assert_eq!(is_dealt_out, n_groups > 50, "one table numbers groups in order of appearance");
+                pairs.sort_unstable();
+                let sorted = Job { weights, ..job }.sort();
+                assert_eq!(pairs, sorted.keys.into_iter().zip(sorted.rows).collect::<Vec<_>>());
+                assert_eq!(pairs.iter().map(|pair| pair.1).sum::<u64>(), each * n_keys);
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
+use crate::watch::Watch;
 
 /// The candidates of one family.
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ fn singles(heights: &[u8]) -> Result<Vec<Candidates>> {
 ///
 /// `survivors` has the nodes that satisfy the policy of each family of one size (families may be missing: they
 /// have none), and is empty for the first iteration.
-pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8]) -> Result<Vec<Candidates>> {
+pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8], watch: &Watch) -> Result<Vec<Candidates>> {
     let Some((first, _)) = survivors.first() else {
         return singles(heights);
     };
@@ -72,6 +73,7 @@ pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8]) -> Result<Vec<
         let prefix = &p.attributes()[..size - 2];
         for (q, q_nodes) in survivors[at + 1..].iter().take_while(|(q, _)| q.attributes().starts_with(prefix))
         {
+            watch.check()?;
             let mut attributes = p.attributes().to_vec();
             attributes.push(q.attributes()[size - 2]);
             let others: Option<Vec<&NodeSet>> = (0..size - 2)

@@ -56,9 +56,10 @@ impl NodeSet {
     /// Adds all generalizations of `node`, not the node itself.
     ///
     /// Stops at nodes already in the set, so a set must only ever be filled by this method: then everything
-    /// above a member is a member, and all calls together visit each node once.
-    pub fn spread_above(&mut self, lattice: &Lattice, node: usize) {
-        let mut stack = vec![node];
+    /// above a member is a member, and all calls together visit each node once. `stack` is scratch memory.
+    pub fn spread_above(&mut self, lattice: &Lattice, node: usize, stack: &mut Vec<usize>) {
+        debug_assert!(stack.is_empty());
+        stack.push(node);
         while let Some(node) = stack.pop() {
             for up in lattice.generalizations(node) {
                 if self.insert(up) {
@@ -103,7 +104,7 @@ mod tests {
     fn marks_spread_to_all_generalizations_and_no_further() {
         let lattice = Lattice::new(&[2, 2]).unwrap();
         let mut marks = NodeSet::empty(&lattice);
-        marks.spread_above(&lattice, lattice.node(&[1, 1]));
+        marks.spread_above(&lattice, lattice.node(&[1, 1]), &mut Vec::new());
         let marked: Vec<Vec<u8>> = marks.iter().map(|node| lattice.levels(node).collect()).collect();
         assert_eq!(marked, [[1, 2], [2, 1], [2, 2]]);
     }

@@ -8,6 +8,9 @@
 //! (Σ m/L − n/L) / (n − n/L), is the same x. With weights w, loss is Σ w·x / Σ w and geometric loss
 //! (Π (1 + x)^w)^(1/Σw) − 1.
 
+use std::cmp::Ordering;
+
+use crate::metric::fraction::{sign_of_sum, weighted_difference};
 use crate::metric::{Costs, Metric, Needs, Statistics};
 
 pub(super) struct Loss;
@@ -17,6 +20,18 @@ impl Metric for Loss {
         let sum: f64 =
             costs.weights.iter().enumerate().map(|(at, weight)| weight * costs.loss_of(at, node)).sum();
         sum / costs.weights.iter().sum::<f64>()
+    }
+
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        let exact = || {
+            let weights = costs.whole_weights()?;
+            let terms = weights.iter().enumerate().map(|(at, &weight)| {
+                let ((of_a, divisor), (of_b, _)) = (costs.total_loss_of(at, a), costs.total_loss_of(at, b));
+                Some((weighted_difference(weight, of_a, of_b)?, divisor))
+            });
+            sign_of_sum(terms.collect::<Option<Vec<_>>>()?.into_iter())
+        };
+        exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }
 
     fn needs(&self) -> Needs {
@@ -32,17 +47,16 @@ pub(super) struct GeometricLoss;
 
 impl Metric for GeometricLoss {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
-        let product: f64 = costs
+        // Logarithms: a product of powers would overflow with large weights. Sorted, so that attributes which
+        // change places give the same sum to the last digit.
+        let mut terms: Vec<f64> = costs
             .weights
             .iter()
             .enumerate()
-            .map(|(at, &weight)| {
-                let factor = 1.0 + costs.loss_of(at, node);
-                // The unweighted case without a detour through powers, to lose no digit.
-                if weight == 1.0 { factor } else { factor.powf(weight) }
-            })
-            .product();
-        product.powf(1.0 / costs.weights.iter().sum::<f64>()) - 1.0
+            .map(|(at, weight)| weight * costs.loss_of(at, node).ln_1p())
+            .collect();
+        terms.sort_by(f64::total_cmp);
+        (terms.iter().sum::<f64>() / costs.weights.iter().sum::<f64>()).exp_m1()
     }
 
     fn needs(&self) -> Needs {

@@ -9,6 +9,7 @@
 //! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
 //! data. Ties go to the lower height, then to the level vector in column order.
 
+mod fraction;
 mod statistics;
 mod survey;
 mod height;
@@ -17,7 +18,7 @@ mod loss;
 mod discernibility;
 mod group_size;
 
-pub use statistics::{Costs, Statistics};
+pub use statistics::{Costs, MAX_WEIGHT, Statistics};
 pub use survey::{Scored, best, describe};
 
 use std::cmp::Ordering;
@@ -28,6 +29,12 @@ use crate::registry::{Entry, Status};
 pub trait Metric: Sync {
     /// The score of a node.
     fn score(&self, costs: &Costs, node: &Statistics) -> f64;
+
+    /// Which of two nodes is better: `Less` if the first is. Exact where the metric is a sum of fractions; rounded
+    /// scores of equal nodes may differ in their last digit.
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        self.direction().compare(self.score(costs, a), self.score(costs, b))
+    }
 
     /// Which end of the scale is better?
     fn direction(&self) -> Direction {

@@ -4,6 +4,9 @@
 //! attribute that cannot be generalized loses nothing unless suppressed. With weights, the mean over attributes
 //! is weighted. 1 is the table as collected, 0 a table of top labels; higher is better.
 
+use std::cmp::Ordering;
+
+use crate::metric::fraction::{sign_of_sum, weighted_difference};
 use crate::metric::statistics::ratio;
 use crate::metric::{Costs, Direction, Metric, Needs, Statistics};
 
@@ -14,15 +17,23 @@ impl Metric for Precision {
         if costs.n_rows == 0 {
             return 1.0;
         }
-        let suppressed = u128::from(node.suppressed_rows);
-        let released = u128::from(costs.n_rows) - suppressed;
-        let mut lost = 0.0;
-        for (at, weight) in costs.weights.iter().enumerate() {
-            let height = u128::from(costs.heights[at]).max(1);
-            let climbed = released * u128::from(costs.climbed(at, node)) + suppressed * height;
-            lost += weight * ratio(climbed, u128::from(costs.n_rows) * height);
-        }
-        1.0 - lost / costs.weights.iter().sum::<f64>()
+        let lost = costs.weights.iter().enumerate().map(|(at, weight)| {
+            let (climbed, height) = total_climb(costs, at, node);
+            weight * ratio(climbed, u128::from(costs.n_rows) * height)
+        });
+        1.0 - lost.sum::<f64>() / costs.weights.iter().sum::<f64>()
+    }
+
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        let exact = || {
+            let weights = costs.whole_weights()?;
+            let terms = weights.iter().enumerate().map(|(at, &weight)| {
+                let ((of_a, height), (of_b, _)) = (total_climb(costs, at, a), total_climb(costs, at, b));
+                Some((weighted_difference(weight, of_a, of_b)?, height))
+            });
+            sign_of_sum(terms.collect::<Option<Vec<_>>>()?.into_iter())
+        };
+        exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }
 
     fn direction(&self) -> Direction {
@@ -36,4 +47,12 @@ impl Metric for Precision {
     fn uses_weights(&self) -> bool {
         true
     }
+}
+
+/// The levels that the cells of an attribute climbed, all rows together, and the height of its hierarchy.
+fn total_climb(costs: &Costs, attribute: usize, node: &Statistics) -> (u128, u128) {
+    let suppressed = u128::from(node.suppressed_rows);
+    let released = u128::from(costs.n_rows) - suppressed;
+    let height = u128::from(costs.heights[attribute]).max(1);
+    (released * u128::from(costs.climbed(attribute, node)) + suppressed * height, height)
 }

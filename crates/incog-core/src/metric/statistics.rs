@@ -7,6 +7,9 @@ use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 
+/// Weights beyond this say nothing that this does not say.
+pub const MAX_WEIGHT: f64 = 1e9;
+
 /// What is the same for every node: hierarchies, weights, and the cost of each level before suppression.
 #[derive(Debug, Clone)]
 pub struct Costs {
@@ -62,10 +65,9 @@ impl Costs {
     /// The same with the user's weights, one per attribute.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
         assert_eq!(weights.len(), self.weights.len());
-        if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
-            return Err(
-                Error::input("a weight is negative or not a number").with_hint("weights are 0 or more")
-            );
+        if weights.iter().any(|weight| !(0.0..=MAX_WEIGHT).contains(weight)) {
+            return Err(Error::input("a weight is negative, too large or not a number")
+                .with_hint(format!("weights are from 0 to {MAX_WEIGHT}")));
         }
         if weights.iter().all(|&weight| weight == 0.0) {
             return Err(Error::input("every weight is 0").with_hint("leave `weights` out to weigh all alike"));
@@ -79,19 +81,34 @@ impl Costs {
         self.numbers[attribute][usize::from(node.levels[attribute])]
     }
 
+    /// The weights as whole numbers in the same proportion, if they are halves, quarters or the like.
+    pub(super) fn whole_weights(&self) -> Option<Vec<u64>> {
+        let scales = (0..=20).map(|power| f64::from(1_u32 << power));
+        let mut scaled = scales.map(|scale| self.weights.iter().map(move |weight| weight * scale));
+        let whole = scaled.find(|weights| weights.clone().all(|weight| weight.fract() == 0.0))?;
+        Some(whole.map(|weight| weight as u64).collect())
+    }
+
+    /// LM of one attribute, times the number of rows, as a fraction.
+    pub(super) fn total_loss_of(&self, attribute: usize, node: &Statistics) -> (u128, u128) {
+        let most = u128::from(self.leaves[attribute].saturating_sub(1));
+        let suppressed = u128::from(node.suppressed_rows);
+        if most == 0 {
+            return (suppressed, 1);
+        }
+        let kept =
+            self.spread[attribute][usize::from(node.levels[attribute])] - node.suppressed_spread[attribute];
+        (kept + suppressed * most, most)
+    }
+
     /// LM of one attribute: the mean over all rows of (leaves under the label − 1) / (leaves − 1), a suppressed
     /// cell costing 1 and an attribute with one leaf nothing else.
     pub(super) fn loss_of(&self, attribute: usize, node: &Statistics) -> f64 {
         if self.n_rows == 0 {
             return 0.0;
         }
-        let most = u128::from(self.leaves[attribute].saturating_sub(1));
-        if most == 0 {
-            return ratio(u128::from(node.suppressed_rows), u128::from(self.n_rows));
-        }
-        let kept =
-            self.spread[attribute][usize::from(node.levels[attribute])] - node.suppressed_spread[attribute];
-        ratio(kept + u128::from(node.suppressed_rows) * most, u128::from(self.n_rows) * most)
+        let (part, of) = self.total_loss_of(attribute, node);
+        ratio(part, u128::from(self.n_rows) * of)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
 use crate::hierarchy::Attributes;
 use crate::lattice::{Lattice, NodeSet};
-use crate::metric::{Costs, Direction, Metric, Needs, Statistics};
+use crate::metric::{Costs, Metric, Needs, Statistics};
 use crate::watch::Watch;
 
 /// A node with what is known of it.
@@ -55,7 +55,17 @@ pub fn best(
     metric: &dyn Metric,
     watch: &Watch,
 ) -> Result<Option<Scored>> {
-    let mut best: Option<Candidate> = None;
+    let mut best: Option<Scored> = None;
+    let mut consider = |node: usize, statistics: &Statistics| {
+        let height = lattice.height(node);
+        // Nodes come in column order, so a later one must be better or lower.
+        let is_better = best.as_ref().is_none_or(|best| {
+            metric.compare(costs, statistics, &best.statistics).then(height.cmp(&best.height)).is_lt()
+        });
+        if is_better {
+            best = Some(Scored { node, height, statistics: statistics.clone() });
+        }
+    };
     let needs_groups = match metric.needs() {
         Needs::Levels => false,
         Needs::Suppression => problem.policy.budget() > 0,
@@ -65,56 +75,22 @@ pub fn best(
         let nodes: Vec<usize> = holding.iter().collect();
         watch.begin_stage(nodes.len() as u64);
         visit(problem, lattice, &nodes, watch, &mut |node, set| {
-            let statistics = Statistics::new(problem, attributes, lattice.levels(node).collect(), set)?;
-            Candidate::consider(
-                &mut best,
-                lattice,
-                node,
-                metric.score(costs, &statistics),
-                metric.direction(),
-            );
+            consider(node, &Statistics::new(problem, attributes, lattice.levels(node).collect(), set)?);
             Ok(())
         })?;
-    } else {
-        for node in holding.iter() {
-            let statistics = Statistics::of_levels(lattice.levels(node).collect());
-            Candidate::consider(
-                &mut best,
-                lattice,
-                node,
-                metric.score(costs, &statistics),
-                metric.direction(),
-            );
-        }
+        return Ok(best);
     }
-    let Some(Candidate { node, .. }) = best else {
-        return Ok(None);
-    };
-    Ok(describe(problem, attributes, lattice, &[node], watch)?.pop())
-}
-
-struct Candidate {
-    node: usize,
-    height: usize,
-    score: f64,
-}
-
-impl Candidate {
-    /// Nodes come in column order, so a later one must be better or lower.
-    fn consider(
-        best: &mut Option<Candidate>,
-        lattice: &Lattice,
-        node: usize,
-        score: f64,
-        direction: Direction,
-    ) {
-        let height = lattice.height(node);
-        let is_better = best
-            .as_ref()
-            .is_none_or(|best| direction.compare(score, best.score).then(height.cmp(&best.height)).is_lt());
-        if is_better {
-            *best = Some(Candidate { node, height, score });
+    let mut statistics = Statistics::of_levels(vec![0; lattice.attributes().len()]);
+    for node in holding.iter() {
+        watch.check()?;
+        for (mine, level) in statistics.levels.iter_mut().zip(lattice.levels(node)) {
+            *mine = level;
         }
+        consider(node, &statistics);
+    }
+    match best {
+        None => Ok(None),
+        Some(best) => Ok(describe(problem, attributes, lattice, &[best.node], watch)?.pop()),
     }
 }
 
