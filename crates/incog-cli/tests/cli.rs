@@ -255,16 +255,50 @@ fn bad_data_files_are_refused() {
     );
     spoil(
         b"name,sex,zap,illness\nKowalczyk,f,10115,flu\n",
-        &["line 9 of", "the data has no column `zip`"],
-        "did you mean `zap`?",
+        &["line 9 of", "the data has no column `zip`; did you mean `zap`?"],
+        "",
     );
-    spoil(b"name,sex,zip,illness,zip\na,f,10115,x,10115\n", &["two columns are named `zip`"], "rename");
+    spoil(
+        b"name,sex,zip,illness,zip\na,f,10115,x,10115\n",
+        &["data.csv", "columns 3 and 5 have the same name"],
+        "differently",
+    );
     spoil(b"name,sex,zip,illness,age\na,f,10115,x,1\n", &["the job says nothing about column `age`"], "role");
+    // Without a header the first line is somebody's: it must not get out.
+    spoil(
+        b"Kowalczyk,f,10115,flu\nLi,m,10117,cold\n",
+        &["none of the job's 4 columns is among the 4"],
+        "first line",
+    );
+    spoil(b"10115,10115,10115,flu\n", &["columns 1 and 2 have the same name"], "first line");
+    spoil(
+        b"name,sex,zip,\"illness\nKowalczyk,f,10115,flu\n",
+        &["data.csv", "a column name contains a line break"],
+        "quote",
+    );
+    spoil(
+        b"name,sex,zip,illness\na,f,10115,flu\nb,f,10117,\"cold\nc,m,10117,flu\nd,m,10117,flu\n",
+        &["data.csv", "the quoted field that starts on line 3 is never closed"],
+        "doubled",
+    );
     let job = Job::new();
     std::fs::remove_file(job.path("data.csv")).unwrap();
     job.refused(&["cannot read the data file", "data.csv", "no such file"], "relative to the job file");
     std::fs::create_dir(job.path("data.csv")).unwrap();
     job.refused(&["data.csv", "it is a folder"], "");
+}
+
+#[test]
+fn empty_lines_of_a_single_column_are_not_skipped() {
+    let job = Job::new();
+    job.write(
+        "incog.toml",
+        "[input]\npath = \"data.csv\"\n[policy]\nk = 2\n[columns.zip]\nrole = \"quasi-identifier\"\n",
+    );
+    job.write("data.csv", "zip\n1\n\n1\n\n");
+    job.refused(&["data.csv", "a single column and 2 empty lines"], "missing value");
+    job.write("data.csv", "zip\n1\n\"\"\n1\n\"\"\n");
+    assert_eq!(json(&job.search(&["--format", "json"]))["rows"], 4);
 }
 
 #[test]
@@ -295,17 +329,18 @@ fn bad_settings_are_refused() {
     spoil("k = 2", "k = 2\nsuppression = \"0.05\"", &["suppression is neither"], "1%");
     spoil(
         "k = 2",
+        "k = 2\nsuppression = 0.05",
+        &["line 5 of", "is a decimal number, not a whole number or text"],
+        "",
+    );
+    spoil(
+        "k = 2",
         "k = 2\nsupression = 1",
         &["line 5 of", "incog.toml", "unknown key `supression` in `policy`; did you mean `suppression`?"],
         "",
     );
     spoil("[columns.zip]", "[columns.sex]", &["incog.toml", "line 9", "duplicate key"], "");
-    spoil(
-        "[columns.sex]",
-        "[columns.gender]",
-        &["no column `gender`"],
-        "its columns are: name, sex, zip, illness",
-    );
+    spoil("[columns.sex]", "[columns.gender]", &["line 7 of", "the data has no column `gender`"], "");
     spoil(
         "\"sensitive\"",
         "\"secret\"",
@@ -329,7 +364,7 @@ fn bad_settings_are_refused() {
     spoil(
         "path = \"data.csv\"",
         "path = \"data.csv\"\ndelimiter = \"|\"",
-        &["the data has no column `name`"],
+        &["line 2 of", "none of the job's 4 columns is among the 1 of the data"],
         "delimiter",
     );
     spoil("path = \"data.csv\"", "path = \"data.csv\"\ndelimiter = \"ä\"", &["line 3 of", "not ASCII"], "");
@@ -371,7 +406,9 @@ fn bad_settings_are_refused() {
     search("weights = { sex = -2 }", &["weight of `sex` is negative"], "");
     search("weights = { sex = 0, zip = 0 }", &["every weight is 0"], "leave `weights` out");
     search("metric = \"height\"\nweights = { sex = 2 }", &["`height` knows no weights"], "weighted-height");
-    search("threads = 0", &["threads is 0"], "");
+    search("threads = 0", &["line 6 of", "threads is not from 1 to 1024"], "1 is the default");
+    search("threads = 1000000", &["threads is not from 1 to 1024"], "");
+    search("weights = { sex = 1e300 }", &["weight of `sex` is negative, too large"], "");
     search("cube_memory = \"1 GiB\"", &["line 6 of", "is for the checker `cube`"], "");
     search("checker = \"cube\"\ncube_memory = \"lots\"", &["`cube_memory` is not a size"], "MiB");
     search(

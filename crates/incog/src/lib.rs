@@ -23,9 +23,14 @@ mod hierarchies;
 mod plan;
 mod search;
 mod report;
+mod verification;
+pub mod sink;
+mod anonymize;
 
+pub use anonymize::{Anonymized, Published, read_strings, render_report};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Watch, algorithm, check, metric, privacy};
+pub use incog_verify as verify;
 pub use job::Job;
 pub use plan::Plan;
 pub use report::{NodeReport, SearchReport};

@@ -8,10 +8,10 @@ use incog_core::algorithm::{self, MARKINGS, Search};
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
-use incog_core::metric::{self, Costs, Metric};
+use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy};
 use incog_core::registry::{Entry, find, nearest};
-use incog_core::table::Role;
+use incog_core::table::{Role, Table};
 use incog_core::{Error, Result};
 
 use crate::hierarchies;
@@ -20,6 +20,10 @@ use crate::source;
 
 /// Data, policy and search, all checked.
 pub struct Plan {
+    pub(crate) job: Job,
+    pub(crate) table: Table,
+    /// What separates the input's fields, and so the release's.
+    pub(crate) delimiter: u8,
     pub(crate) attributes: Attributes,
     pub(crate) rows: Rows,
     pub(crate) policy: Policy,
@@ -32,7 +36,6 @@ pub struct Plan {
 /// What the parts of a search are called, for reports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Names {
-    pub(crate) algorithm: &'static str,
     pub(crate) checker: &'static str,
     pub(crate) marking: &'static str,
     pub(crate) metric: &'static str,
@@ -46,6 +49,9 @@ impl std::fmt::Debug for Plan {
             .finish_non_exhaustive()
     }
 }
+
+/// More threads than this are a typing error.
+const MAX_THREADS: usize = 1024;
 
 /// Mistakes found so far.
 #[derive(Debug, Default)]
@@ -119,14 +125,21 @@ impl Plan {
             unreachable!("whatever is missing was a mistake");
         };
 
+        let delimiter = csv.delimiter();
         let table = csv.read(|name| role(job, name))?;
         let budget_rows = budget.rows(table.n_rows() as u64);
         let mut mistakes = Mistakes::default();
         if budget_rows > table.n_rows() as u64 {
-            mistakes.0.push(job.mistake(
-                &["policy", "suppression"],
-                format!("suppression of {budget_rows} rows is over 100 %: the table has {}", table.n_rows()),
-            ));
+            mistakes.0.push(
+                job.mistake(
+                    &["policy", "suppression"],
+                    format!(
+                        "suppression of {budget_rows} rows is over 100 %: the table has {}",
+                        table.n_rows()
+                    ),
+                )
+                .with_hint("write a smaller number of rows or a percentage (\"1%\")"),
+            );
         }
         let quasi_identifiers =
             job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
@@ -149,19 +162,20 @@ impl Plan {
                 .collect(),
             policy: Policy::new(vec![Box::new(model)], budget_rows)?,
             search: Search {
-                algorithm: algorithm.item,
+                algorithm: match &job.search.algorithm {
+                    Some(_) => algorithm.item,
+                    None => algorithm::choose(&attributes.heights()),
+                },
                 checker: cube,
                 marking: marking.item,
                 threads,
                 ..Search::default()
             },
-            names: Names {
-                algorithm: algorithm.name,
-                checker: checker.name,
-                marking: marking.name,
-                metric: metric.name,
-            },
+            names: Names { checker: checker.name, marking: marking.name, metric: metric.name },
             metric: metric.item,
+            job: job.clone(),
+            delimiter,
+            table,
             attributes,
             rows,
         })
@@ -199,7 +213,10 @@ fn named<T>(
 
 fn threads(job: &Job) -> Result<usize> {
     match job.search.threads {
-        Some(0) => Err(job.mistake(&["search", "threads"], "threads is 0").with_hint("1 is the default")),
+        Some(threads) if !(1..=MAX_THREADS).contains(&threads) => {
+            let mistake = format!("threads is not from 1 to {MAX_THREADS}");
+            Err(job.mistake(&["search", "threads"], mistake).with_hint("1 is the default"))
+        }
         threads => Ok(threads.unwrap_or(1)),
     }
 }
@@ -246,7 +263,8 @@ fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
 
 fn k_anonymity(job: &Job) -> Result<KAnonymity> {
     let key = ["policy", "k"];
-    let k = u64::try_from(job.policy.k).map_err(|_| job.mistake(&key, "k is negative"))?;
+    let k = u64::try_from(job.policy.k)
+        .map_err(|_| job.mistake(&key, "k is negative").with_hint("common choices are 3, 5, 11 and 20"))?;
     let model = if job.policy.unit.is_some() { KAnonymity::of_persons(k) } else { KAnonymity::new(k) };
     model.map_err(|error| job.at(&key, &error))
 }
@@ -333,21 +351,30 @@ fn check_roles(job: &Job) -> Result<()> {
 /// Every column of the file is declared, and every declared column is in the file.
 fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
     let is_there = |name: &str| header.iter().any(|column| column == name);
-    let absent = |name: &str| {
-        if header.len() == 1 && job.columns.len() > 1 {
-            "the header is a single column: set `delimiter` in [input]".to_owned()
-        } else if let Some(near) = nearest(header.iter().map(String::as_str), name) {
-            format!("did you mean `{near}`?")
-        } else {
-            format!("its columns are: {}", header.join(", "))
-        }
-    };
+    if !job.columns.is_empty() && !job.columns.keys().any(|name| is_there(name)) {
+        // What stands there may be somebody's cells: it is not repeated.
+        mistakes.0.push(
+            job.mistake(
+                &["input", "path"],
+                format!(
+                    "none of the job's {} columns is among the {} of the data",
+                    job.columns.len(),
+                    header.len()
+                ),
+            )
+            .with_hint(
+                "the first line of the data must name the columns; if it does, set `delimiter` in [input]",
+            ),
+        );
+        return;
+    }
     let named = job.columns.keys().map(|name| (["columns", name.as_str()], name));
     let unit = job.policy.unit.iter().map(|name| (["policy", "unit"], name));
     for (key, name) in named.chain(unit) {
         if !is_there(name) {
-            let mistake = format!("the data has no column `{name}`");
-            mistakes.0.push(job.mistake(&key, mistake).with_hint(absent(name)));
+            let near = nearest(header.iter().map(String::as_str), name);
+            let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            mistakes.0.push(job.mistake(&key, format!("the data has no column `{name}`{advice}")));
         }
     }
     let is_declared = |name: &str| job.columns.contains_key(name) || job.policy.unit.as_deref() == Some(name);
@@ -369,8 +396,10 @@ fn check_weights(job: &Job, metric: &Entry<&'static dyn Metric>) -> Result<()> {
         if job.columns.get(name).is_none_or(|column| column.role != RoleJob::QuasiIdentifier) {
             return Err(job.mistake(&key, format!("`weights` names `{name}`, which is no quasi-identifier")));
         }
-        if !weight.is_finite() || weight < 0.0 {
-            return Err(job.mistake(&key, format!("the weight of `{name}` is negative or not a number")));
+        if !(0.0..=MAX_WEIGHT).contains(&weight) {
+            return Err(
+                job.mistake(&key, format!("the weight of `{name}` is negative, too large or not a number"))
+            );
         }
     }
     let key = ["search", "weights"];

@@ -5,7 +5,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use incog_core::algorithm::{Coverage, Outcome};
+use incog_core::algorithm::{self, Coverage, Outcome};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Scored};
 use indexmap::IndexMap;
@@ -111,7 +111,10 @@ impl SearchReport {
             quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
             rows: costs.n_rows,
             policy: PolicyReport { requires: plan.policy.describe(), suppression_rows: plan.policy.budget() },
-            algorithm: plan.names.algorithm,
+            algorithm: algorithm::ALL
+                .iter()
+                .find(|entry| entry.item == plan.search.algorithm)
+                .map_or("unknown", |entry| entry.name),
             checker: plan.names.checker,
             marking: plan.names.marking,
             metric: plan.names.metric,

@@ -7,10 +7,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result};
 
+use crate::source::quotes::{QuoteWatch, Seen};
 use crate::source::{open_data, unreadable};
 
 /// Delimiters that are looked for where none is given.
@@ -22,6 +24,8 @@ pub struct Csv {
     reader: csv::Reader<Box<dyn Read>>,
     header: Vec<String>,
     delimiter: u8,
+    /// Open quotes and empty lines, as far as reading has got.
+    seen: Rc<Seen>,
 }
 
 impl std::fmt::Debug for Csv {
@@ -33,9 +37,8 @@ impl std::fmt::Debug for Csv {
 impl Csv {
     /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
     pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        let mut file = BufReader::with_capacity(1 << 20, open_data(path, "the data file")?);
-        let start = file.fill_buf().map_err(|error| broken(path, &error.to_string()))?;
-        let delimiter = delimiter.unwrap_or_else(|| detect(start));
+        let (file, delimiter) = open_text(path, "the data file", delimiter)?;
+        let (file, seen) = QuoteWatch::new(file, delimiter);
         let file: Box<dyn Read> = Box::new(file);
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
         let header = reader.byte_headers().map_err(|error| unreadable_csv(path, &error))?;
@@ -46,22 +49,33 @@ impl Csv {
         let header: Vec<String> = header
             .iter()
             .map(|name| {
-                std::str::from_utf8(name).map(str::to_owned).map_err(|_| {
+                let name = std::str::from_utf8(name).map_err(|_| {
                     Error::input(format!("data file `{}`: the header is not UTF-8", path.display()))
                         .with_hint("convert the file, for example with iconv -t UTF-8")
-                })
+                })?;
+                if name.chars().any(char::is_control) {
+                    return Err(Error::input(format!(
+                        "data file `{}`: a column name contains a line break or control character",
+                        path.display()
+                    ))
+                    .with_hint("is a quote in the header never closed?"));
+                }
+                Ok(name.to_owned())
             })
             .collect::<Result<_>>()?;
+        // Names are not repeated in messages: without a header they would be somebody's cells.
         for (at, name) in header.iter().enumerate() {
-            if header[..at].contains(name) {
+            if let Some(earlier) = header[..at].iter().position(|column| column == name) {
                 return Err(Error::input(format!(
-                    "data file `{}`: two columns are named `{name}`",
-                    path.display()
+                    "data file `{}`: columns {} and {} have the same name",
+                    path.display(),
+                    earlier + 1,
+                    at + 1
                 ))
-                .with_hint("rename one of them in the header"));
+                .with_hint("the first line must name the columns, each differently"));
             }
         }
-        Ok(Csv { path: path.to_owned(), reader, header, delimiter })
+        Ok(Csv { path: path.to_owned(), reader, header, delimiter, seen })
     }
 
     /// The columns' names.
@@ -94,12 +108,36 @@ impl Csv {
                 column.push(cell)?;
             }
         }
+        if let Some(line) = self.seen.open_since.get() {
+            return Err(Error::input(format!(
+                "data file `{}`: the quoted field that starts on line {line} is never closed",
+                path.display()
+            ))
+            .with_hint("a quote inside a quoted field must be doubled"));
+        }
+        let n_empty = self.seen.empty_lines.get();
+        if columns.len() == 1 && n_empty > 0 {
+            return Err(Error::input(format!(
+                "data file `{}` has a single column and {n_empty} empty lines, which may be missing values",
+                path.display()
+            ))
+            .with_hint("write \"\" for a missing value, or remove the empty lines"));
+        }
         let table = Table::new(columns)?;
         if table.n_rows() == 0 {
-            return Err(Error::input(format!("data file `{}` has a header and no rows", path.display())));
+            return Err(Error::input(format!("data file `{}` has a header and no rows", path.display()))
+                .with_hint("is the first line a row and the header missing?"));
         }
         Ok(table)
     }
+}
+
+/// A reader of a file, and what separates its fields: the given delimiter or the header's most frequent one.
+pub(crate) fn open_text(path: &Path, what: &str, delimiter: Option<u8>) -> Result<(Box<dyn Read>, u8)> {
+    let mut file = BufReader::with_capacity(1 << 20, open_data(path, what)?);
+    let start = file.fill_buf().map_err(|error| unreadable(path, what, &error.to_string()))?;
+    let delimiter = delimiter.unwrap_or_else(|| detect(start));
+    Ok((Box::new(file), delimiter))
 }
 
 /// The delimiter that stands most often in the first line, outside quotes.

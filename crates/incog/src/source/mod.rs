@@ -2,8 +2,10 @@
 
 mod csv;
 mod hierarchy;
+mod quotes;
 
 pub use csv::Csv;
+pub(crate) use csv::open_text;
 pub use hierarchy::read_hierarchy;
 
 use std::fs::File;

@@ -1,0 +1,38 @@
+//! A release as CSV: a header, quotes where they are needed, `\n` at line ends.
+
+use std::path::Path;
+
+use incog_core::{ErrorKind, Result, Watch};
+use incog_verify::{Labels, Verified};
+
+use crate::job::Order;
+use crate::sink::{Unfinished, cannot_write};
+
+/// Writes a verified release. Row order is the input's, or drawn from the operating system's randomness and
+/// recorded nowhere.
+pub fn write_csv<R: Labels>(
+    verified: &Verified<R>,
+    path: &Path,
+    delimiter: u8,
+    order: Order,
+    watch: &Watch,
+) -> Result<()> {
+    let release = verified.release();
+    let mut rows: Vec<u32> = (0..release.n_rows() as u32).collect();
+    if order == Order::Shuffle {
+        rand::seq::SliceRandom::shuffle(rows.as_mut_slice(), &mut rand::rng());
+    }
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Unfinished::create(path)?);
+    let failed = |error: csv::Error| cannot_write(path, &error.to_string());
+    let header = release.header();
+    writer.write_record(&header).map_err(failed)?;
+    for (n_written, row_idx) in rows.into_iter().enumerate() {
+        if n_written % 1024 == 0 && watch.is_cancelled() {
+            return Err(incog_core::Error::new(ErrorKind::Cancelled, "cancelled; nothing was written"));
+        }
+        let cells = (0..header.len()).map(|column_idx| release.cell(row_idx as usize, column_idx));
+        writer.write_record(cells).map_err(failed)?;
+    }
+    let unfinished = writer.into_inner().map_err(|error| cannot_write(path, &error.error().to_string()))?;
+    unfinished.finish()
+}
