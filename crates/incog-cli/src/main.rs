@@ -1,14 +1,17 @@
 //! The command line: parses arguments, calls the library, prints. stdout is data, stderr is for people.
 //!
-//! Exit codes: 0 done, 1 nothing satisfies the policy, 2 error.
+//! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error.
 #![forbid(unsafe_code)]
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use incog::{Error, ErrorKind, Job, Listing, Plan, Result, Watch};
+use incog::registry::Entry;
+use incog::verify::Claims;
+use incog::{Anonymized, Error, ErrorKind, Job, Listing, Plan, Result, Watch};
 
 /// Publishes microdata that cannot be joined back to people, and proves it.
 #[derive(Debug, Parser)]
@@ -20,11 +23,56 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Find the best generalization, verify the release and write it
+    ///
+    /// Picks the generalization that satisfies the job's policy and is best by its metric, applies it, has the result
+    /// checked independently, and only then writes it. Exit code 0 if written, 1 if nothing satisfies the policy,
+    /// 2 on errors.
+    Anonymize(AnonymizeArguments),
     /// Find every generalization that satisfies the policy
     ///
     /// Prints which combinations of levels satisfy the job's policy, the minimal ones among them, and the best by
     /// the job's metric. Exit code 0 if there are any, 1 if there are none, 2 on errors.
     Search(SearchArguments),
+    /// Check a released file, from whatever tool
+    ///
+    /// With --job, against the job and its data: columns, k, persons, every row, what was suppressed. With --qi and
+    /// -k alone, what can be seen from the file itself. Exit code 0 if all claims hold, 1 if not, 2 if it could not be
+    /// checked.
+    Verify(VerifyArguments),
+    /// List every algorithm, checker, marking, metric and privacy model
+    List,
+    /// Print the JSON Schema of job files, for editors
+    Schema,
+}
+
+#[derive(Debug, clap::Args)]
+struct AnonymizeArguments {
+    /// The job file (TOML)
+    job: PathBuf,
+    /// Where to write the release, instead of where the job says; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+#[derive(Debug, clap::Args)]
+struct VerifyArguments {
+    /// The released CSV file
+    release: PathBuf,
+    /// The job it was made by
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["qi", "k", "sensitive"], required_unless_present = "qi")]
+    job: Option<PathBuf>,
+    /// The quasi-identifiers, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "k")]
+    qi: Vec<String>,
+    /// Size of the smallest group
+    #[arg(short, long)]
+    k: Option<u64>,
+    /// Sensitive columns, separated by commas: alpha, l and t are measured
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    sensitive: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -37,6 +85,13 @@ struct SearchArguments {
     /// List every generalization that satisfies the policy, not only the minimal ones
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    overrides: Overrides,
+}
+
+/// Settings that take the place of the job's.
+#[derive(Debug, clap::Args)]
+struct Overrides {
     /// exhaustive, bottom-up, samarati or incognito [default: incognito]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<String>,
@@ -58,6 +113,24 @@ struct SearchArguments {
     threads: Option<usize>,
 }
 
+impl Overrides {
+    fn apply(self, job: &mut Job) {
+        let settings = &mut job.search;
+        for (flag, setting) in [
+            (self.algorithm, &mut settings.algorithm),
+            (self.checker, &mut settings.checker),
+            (self.marking, &mut settings.marking),
+            (self.metric, &mut settings.metric),
+        ] {
+            if flag.is_some() {
+                *setting = flag;
+            }
+        }
+        settings.threads = self.threads.or(settings.threads);
+        job.policy.k = self.k.unwrap_or(job.policy.k);
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A readable table
@@ -69,7 +142,11 @@ enum Format {
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let done = match command {
+        Command::Anonymize(arguments) => anonymize(arguments),
         Command::Search(arguments) => search(arguments),
+        Command::Verify(arguments) => verify(&arguments),
+        Command::List => list(),
+        Command::Schema => print(&(Job::schema() + "\n")).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         for line in error.to_string().lines() {
@@ -82,30 +159,82 @@ fn main() -> ExitCode {
     })
 }
 
-fn search(arguments: SearchArguments) -> Result<ExitCode> {
+/// The one watch of this run: a signal cancels it, so that nothing half-written is left behind.
+fn watch() -> Result<Arc<Watch>> {
+    let watch = Arc::new(Watch::new());
+    let cancelled = Arc::clone(&watch);
+    ctrlc::set_handler(move || cancelled.cancel())
+        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot listen for signals: {error}")))?;
+    Ok(watch)
+}
+
+fn anonymize(arguments: AnonymizeArguments) -> Result<ExitCode> {
+    let watch = watch()?;
     let mut job = Job::read(&arguments.job)?;
-    let settings = &mut job.search;
-    for (flag, setting) in [
-        (arguments.algorithm, &mut settings.algorithm),
-        (arguments.checker, &mut settings.checker),
-        (arguments.marking, &mut settings.marking),
-        (arguments.metric, &mut settings.metric),
-    ] {
-        if flag.is_some() {
-            *setting = flag;
+    arguments.overrides.apply(&mut job);
+    let plan = Plan::new(&job)?;
+    match plan.anonymize(arguments.output.as_deref(), &watch)? {
+        Anonymized::Published(published) => {
+            // Standard output may be the release itself: the summary is for people.
+            complain(published.to_string().trim_end());
+            Ok(ExitCode::SUCCESS)
+        }
+        Anonymized::Impossible(obstacle) => {
+            complain("nothing satisfies the policy, nothing was written");
+            complain(&obstacle);
+            Ok(ExitCode::from(1))
         }
     }
-    settings.threads = arguments.threads.or(settings.threads);
-    job.policy.k = arguments.k.unwrap_or(job.policy.k);
+}
 
+fn search(arguments: SearchArguments) -> Result<ExitCode> {
+    let watch = watch()?;
+    let mut job = Job::read(&arguments.job)?;
+    arguments.overrides.apply(&mut job);
     let plan = Plan::new(&job)?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
-    let report = plan.search(listing, &Watch::new())?;
+    let report = plan.search(listing, &watch)?;
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
         Format::Text => report.to_string(),
     })?;
     Ok(if report.satisfying == 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
+    let report = match &arguments.job {
+        Some(job) => Plan::new(&Job::read(job)?)?.verify(&arguments.release)?,
+        None => {
+            let claims = Claims {
+                quasi_identifiers: arguments.qi.clone(),
+                k: arguments.k.unwrap_or(1),
+                columns: None,
+                sensitive: arguments.sensitive.clone(),
+                source: None,
+            };
+            incog::verify::check(&incog::read_strings(&arguments.release, None)?, &claims)
+        }
+    };
+    print(&incog::render_report(&report))?;
+    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn list() -> Result<ExitCode> {
+    let mut text = String::new();
+    section(&mut text, "privacy models", incog::privacy::ALL);
+    section(&mut text, "algorithms", incog::algorithm::ALL);
+    section(&mut text, "checkers", incog::check::ALL);
+    section(&mut text, "marking", incog::algorithm::MARKINGS);
+    section(&mut text, "metrics", incog::metric::ALL);
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn section<T>(text: &mut String, title: &str, entries: &[Entry<T>]) {
+    text.push_str(&format!("{title}\n"));
+    for entry in entries {
+        text.push_str(&format!("  {:<20}{}\n{:22}{}\n", entry.name, entry.summary, "", entry.reference));
+    }
 }
 
 /// Writes data to stdout. A reader that has seen enough (`| head`) is no error.

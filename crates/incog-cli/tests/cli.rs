@@ -162,6 +162,10 @@ fn nothing_that_satisfies_is_exit_code_1_not_an_error() {
         text.starts_with("none of 6 generalizations satisfies 5-anonymity without suppression"),
         "{text}"
     );
+    let obstacle =
+        "closest: sex=1, zip=2 would need 4 of 4 rows suppressed (100.0 %); the budget is 0 rows (0.0 %)";
+    assert!(text.contains(obstacle), "{text}");
+    assert_eq!(report["obstacle"], obstacle);
 }
 
 #[test]

@@ -49,6 +49,9 @@ pub struct SearchReport {
     /// Every satisfying node, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<Vec<NodeReport>>,
+    /// Where nothing satisfies the policy: how far even the most general release is from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
     /// How long the search took, in milliseconds, without reading and reporting.
     pub search_ms: f64,
 }
@@ -127,6 +130,7 @@ impl SearchReport {
             minimal: minimal.iter().map(node).collect(),
             best: best.map(node),
             all: all.map(|all| all.iter().map(node).collect()),
+            obstacle: None,
             search_ms: search_time.as_secs_f64() * 1000.0,
         }
     }
@@ -169,6 +173,9 @@ impl fmt::Display for SearchReport {
             Some(all) => ("all", all),
             None => ("minimal", &self.minimal),
         };
+        if let Some(obstacle) = &self.obstacle {
+            writeln!(f, "{obstacle}")?;
+        }
         if nodes.is_empty() {
             return Ok(());
         }

@@ -34,6 +34,11 @@ impl Plan {
         };
         let (lattice, holding) = (&outcome.lattice, &outcome.holding);
         let best = metric::best(problem, &self.attributes, lattice, holding, &costs, self.metric, watch)?;
-        Ok(SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref()))
+        let mut report =
+            SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
+        if report.satisfying == 0 {
+            report.obstacle = Some(self.obstacle(watch)?);
+        }
+        Ok(report)
     }
 }
