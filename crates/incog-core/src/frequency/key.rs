@@ -38,75 +38,50 @@ fn fold(word: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-impl Key for u64 {
-    fn zeros(_: u32) -> Self {
-        0
-    }
+/// Both machine words behave alike but for the mixing of their bits.
+macro_rules! key_of_word {
+    ($word:ty, $variant:ident, |$key:ident| $mix:expr) => {
+        impl Key for $word {
+            fn zeros(_: u32) -> Self {
+                0
+            }
 
-    fn put(&mut self, offset: u32, value: u32) {
-        if value > 0 {
-            *self |= u64::from(value) << offset;
+            fn put(&mut self, offset: u32, value: u32) {
+                // An empty field may lie just above the highest bit.
+                if value > 0 {
+                    *self |= <$word>::from(value) << offset;
+                }
+            }
+
+            fn unite(&mut self, other: &Self) {
+                *self |= other;
+            }
+
+            #[inline]
+            fn masked(&self, mask: &Self) -> Self {
+                self & mask
+            }
+
+            #[inline]
+            fn extract(&self, offset: u32, mask: u32) -> u32 {
+                (self >> offset) as u32 & mask
+            }
+
+            #[inline]
+            fn mix(&self) -> u64 {
+                let $key = *self;
+                $mix
+            }
+
+            fn wrap(keys: Vec<Self>) -> Keys {
+                Keys::$variant(keys)
+            }
         }
-    }
-
-    fn unite(&mut self, other: &Self) {
-        *self |= other;
-    }
-
-    #[inline]
-    fn masked(&self, mask: &Self) -> Self {
-        self & mask
-    }
-
-    #[inline]
-    fn extract(&self, offset: u32, mask: u32) -> u32 {
-        (self >> offset) as u32 & mask
-    }
-
-    #[inline]
-    fn mix(&self) -> u64 {
-        fold(*self)
-    }
-
-    fn wrap(keys: Vec<Self>) -> Keys {
-        Keys::U64(keys)
-    }
+    };
 }
 
-impl Key for u128 {
-    fn zeros(_: u32) -> Self {
-        0
-    }
-
-    fn put(&mut self, offset: u32, value: u32) {
-        if value > 0 {
-            *self |= u128::from(value) << offset;
-        }
-    }
-
-    fn unite(&mut self, other: &Self) {
-        *self |= other;
-    }
-
-    #[inline]
-    fn masked(&self, mask: &Self) -> Self {
-        self & mask
-    }
-
-    #[inline]
-    fn extract(&self, offset: u32, mask: u32) -> u32 {
-        (self >> offset) as u32 & mask
-    }
-
-    #[inline]
-    fn mix(&self) -> u64 {
-        fold(fold(*self as u64) ^ ((*self >> 64) as u64))
-    }
-
-    fn wrap(keys: Vec<Self>) -> Keys {
-        Keys::U128(keys)
-    }
-}
+key_of_word!(u64, U64, |key| fold(key));
+key_of_word!(u128, U128, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)));
 
 /// A key of any length, most significant word first so that it sorts like a number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

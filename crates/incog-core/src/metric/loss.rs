@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::fraction::{sign_of_sum, weighted_difference};
+use crate::metric::fraction::compare_sums;
 use crate::metric::{Costs, Metric, Needs, Statistics};
 
 pub(super) struct Loss;
@@ -24,12 +24,10 @@ impl Metric for Loss {
 
     fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
         let exact = || {
-            let weights = costs.whole_weights()?;
-            let terms = weights.iter().enumerate().map(|(at, &weight)| {
+            compare_sums(&costs.whole_weights()?, |at| {
                 let ((of_a, divisor), (of_b, _)) = (costs.total_loss_of(at, a), costs.total_loss_of(at, b));
-                Some((weighted_difference(weight, of_a, of_b)?, divisor))
-            });
-            sign_of_sum(terms.collect::<Option<Vec<_>>>()?.into_iter())
+                (of_a, of_b, divisor)
+            })
         };
         exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }

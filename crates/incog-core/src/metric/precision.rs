@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::fraction::{sign_of_sum, weighted_difference};
+use crate::metric::fraction::compare_sums;
 use crate::metric::statistics::ratio;
 use crate::metric::{Costs, Direction, Metric, Needs, Statistics};
 
@@ -26,12 +26,10 @@ impl Metric for Precision {
 
     fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
         let exact = || {
-            let weights = costs.whole_weights()?;
-            let terms = weights.iter().enumerate().map(|(at, &weight)| {
+            compare_sums(&costs.whole_weights()?, |at| {
                 let ((of_a, height), (of_b, _)) = (total_climb(costs, at, a), total_climb(costs, at, b));
-                Some((weighted_difference(weight, of_a, of_b)?, height))
-            });
-            sign_of_sum(terms.collect::<Option<Vec<_>>>()?.into_iter())
+                (of_a, of_b, height)
+            })
         };
         exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }
