@@ -8,7 +8,7 @@ use std::process::Command;
 
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::table::{Role, Table};
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, ErrorKind, Result, Watch};
 
 /// A table with its quasi-identifiers, all columns in file order.
 pub(crate) struct Dataset {
@@ -52,7 +52,8 @@ impl Dataset {
     }
 
     fn read(name: &str, data: &Path, hierarchies: &Path) -> Result<Self> {
-        let table = incog::source::Csv::open(data, Some(b','))?.read(|_| Role::QuasiIdentifier)?;
+        let table =
+            incog::source::Csv::open(data, Some(b','))?.read(|_| Role::QuasiIdentifier, &Watch::new())?;
         let attributes = table.columns().iter().map(|column| {
             let file = hierarchies.join(format!("{}.csv", column.name()));
             let hierarchy = incog::source::read_hierarchy(&file, column.name())?;

@@ -159,11 +159,18 @@ fn main() -> ExitCode {
     })
 }
 
-/// The one watch of this run: a signal cancels it, so that nothing half-written is left behind.
+/// The one watch of this run: a signal cancels it, so that nothing half-written is left behind. A second one ends the
+/// process at once, should it hang in a read.
 fn watch() -> Result<Arc<Watch>> {
     let watch = Arc::new(Watch::new());
     let cancelled = Arc::clone(&watch);
-    ctrlc::set_handler(move || cancelled.cancel())
+    let handler = move || {
+        if cancelled.is_cancelled() {
+            std::process::exit(2);
+        }
+        cancelled.cancel();
+    };
+    ctrlc::set_handler(handler)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot listen for signals: {error}")))?;
     Ok(watch)
 }
@@ -172,7 +179,7 @@ fn anonymize(arguments: AnonymizeArguments) -> Result<ExitCode> {
     let watch = watch()?;
     let mut job = Job::read(&arguments.job)?;
     arguments.overrides.apply(&mut job);
-    let plan = Plan::new(&job)?;
+    let plan = Plan::new(&job, &watch)?;
     match plan.anonymize(arguments.output.as_deref(), &watch)? {
         Anonymized::Published(published) => {
             // Standard output may be the release itself: the summary is for people.
@@ -191,7 +198,7 @@ fn search(arguments: SearchArguments) -> Result<ExitCode> {
     let watch = watch()?;
     let mut job = Job::read(&arguments.job)?;
     arguments.overrides.apply(&mut job);
-    let plan = Plan::new(&job)?;
+    let plan = Plan::new(&job, &watch)?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
     let report = plan.search(listing, &watch)?;
     print(&match arguments.format {
@@ -203,7 +210,7 @@ fn search(arguments: SearchArguments) -> Result<ExitCode> {
 
 fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let report = match &arguments.job {
-        Some(job) => Plan::new(&Job::read(job)?)?.verify(&arguments.release)?,
+        Some(job) => Plan::new(&Job::read(job)?, &Watch::new())?.verify(&arguments.release)?,
         None => {
             let claims = Claims {
                 quasi_identifiers: arguments.qi.clone(),

@@ -198,6 +198,34 @@ fn what_cannot_be_written_leaves_nothing() {
     assert_eq!(job.files(), ["data.csv", "incog.toml"]);
 }
 
+/// Ended by a signal while it reads from a pipe that stays open: nothing is written, and it says so.
+#[test]
+fn a_signal_ends_the_run_and_leaves_nothing() {
+    let job = Job::new();
+    job.replace("incog.toml", "path = \"data.csv\"", "path = \"-\"");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_incog"))
+        .args(["anonymize", "incog.toml"])
+        .current_dir(&job.folder)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let data = job.read("data.csv");
+    // Only what the process has read tells that its handler is in place: more than a pipe holds.
+    for _ in 0..200 {
+        std::io::Write::write_all(&mut stdin, data.as_bytes()).unwrap();
+    }
+    let killed = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    // The signal arrives some time; whatever is written now, the next row read ends the run.
+    while std::io::Write::write_all(&mut stdin, data.as_bytes()).is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("error: cancelled"), "{}", stderr(&output));
+    assert_eq!(job.files(), ["data.csv", "incog.toml"]);
+}
+
 #[test]
 fn an_impossible_policy_writes_nothing_and_says_what_is_in_the_way() {
     let job = Job::new();

@@ -62,9 +62,9 @@ impl Watch {
     }
 
     /// Fails when the search has been cancelled.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
-            return Err(Error::new(ErrorKind::Cancelled, "the search was cancelled"));
+            return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
         }
         Ok(())
     }

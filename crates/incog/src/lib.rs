@@ -1,16 +1,17 @@
 //! incog publishes microdata that cannot be joined back to people, and proves it.
 //!
 //! This is the library that people depend on: it reads data and job files, runs the engine
-//! ([`incog_core`]) and reports. So far it searches: given a table, its quasi-identifiers and a hierarchy for
-//! each, it finds every full-domain generalization that is k-anonymous.
+//! ([`incog_core`]), has releases checked by [`incog_verify`] and writes them. Given a table, its quasi-identifiers
+//! and a hierarchy for each, it finds every full-domain generalization that is k-anonymous, and publishes the best.
 //!
 //! ```no_run
 //! use std::path::Path;
 //!
 //! # fn main() -> incog::Result<()> {
 //! let job = incog::Job::read(Path::new("incog.toml"))?;
-//! let plan = incog::Plan::new(&job)?;
-//! let report = plan.search(incog::Listing::Minimal, &incog::Watch::new())?;
+//! let watch = incog::Watch::new(); // tells how far it is, and can cancel it from another thread
+//! let plan = incog::Plan::new(&job, &watch)?;
+//! let report = plan.search(incog::Listing::Minimal, &watch)?;
 //! println!("{} of {} generalizations hold", report.satisfying, report.lattice_nodes);
 //! # Ok(())
 //! # }

@@ -12,7 +12,7 @@ use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Role, Table};
-use incog_core::{Error, Result};
+use incog_core::{Error, Result, Watch};
 
 use crate::hierarchies;
 use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
@@ -81,8 +81,8 @@ impl Mistakes {
 }
 
 impl Plan {
-    /// Checks a job and reads its data.
-    pub fn new(job: &Job) -> Result<Self> {
+    /// Checks a job and reads its data. Stops when the watch is cancelled.
+    pub fn new(job: &Job, watch: &Watch) -> Result<Self> {
         let mut mistakes = Mistakes::default();
         let algorithm =
             mistakes.note(named(job, algorithm::ALL, "algorithm", &job.search.algorithm, "incognito"));
@@ -126,7 +126,7 @@ impl Plan {
         };
 
         let delimiter = csv.delimiter();
-        let table = csv.read(|name| role(job, name))?;
+        let table = csv.read(|name| role(job, name), watch)?;
         let budget_rows = budget.rows(table.n_rows() as u64);
         let mut mistakes = Mistakes::default();
         if budget_rows > table.n_rows() as u64 {

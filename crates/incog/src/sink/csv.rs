@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{Result, Watch};
 use incog_verify::{Labels, Verified};
 
 use crate::job::Order;
@@ -27,8 +27,8 @@ pub fn write_csv<R: Labels>(
     let header = release.header();
     writer.write_record(&header).map_err(failed)?;
     for (n_written, row_idx) in rows.into_iter().enumerate() {
-        if n_written % 1024 == 0 && watch.is_cancelled() {
-            return Err(incog_core::Error::new(ErrorKind::Cancelled, "cancelled; nothing was written"));
+        if n_written % 1024 == 0 {
+            watch.check()?;
         }
         let cells = (0..header.len()).map(|column_idx| release.cell(row_idx as usize, column_idx));
         writer.write_record(cells).map_err(failed)?;

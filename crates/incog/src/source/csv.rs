@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result};
+use incog_core::{Error, Result, Watch};
 
 use crate::source::quotes::{QuoteWatch, Seen};
 use crate::source::{open_data, unreadable};
@@ -88,13 +88,14 @@ impl Csv {
         self.delimiter
     }
 
-    /// All rows, with a role for each column.
-    pub fn read(mut self, role: impl Fn(&str) -> Role) -> Result<Table> {
+    /// All rows, with a role for each column. Stops when the watch is cancelled.
+    pub fn read(mut self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<Table> {
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
         let path = self.path;
         let mut record = csv::ByteRecord::new();
         while self.reader.read_byte_record(&mut record).map_err(|error| unreadable_csv(&path, &error))? {
+            watch.check()?;
             for (column, cell) in columns.iter_mut().zip(&record) {
                 let cell = std::str::from_utf8(cell).map_err(|_| {
                     let line = record.position().map_or(0, csv::Position::line);
