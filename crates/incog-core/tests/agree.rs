@@ -1,6 +1,8 @@
 //! Every algorithm, checker and marking finds the nodes that the definition names.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 
 use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
@@ -196,6 +198,50 @@ proptest! {
             prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
         }
     }
+}
+
+/// Passes questions on and remembers which threads asked them.
+struct Witness<'a> {
+    rows: &'a Rows,
+    threads: Mutex<HashSet<ThreadId>>,
+}
+
+impl FrequencySource for Witness<'_> {
+    fn layout(&self) -> &Arc<KeyLayout> {
+        self.rows.layout()
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.rows.n_rows()
+    }
+
+    fn count(
+        &self,
+        grouping: &Grouping,
+        demand: &Demand,
+        method: Method,
+    ) -> incog_core::Result<FrequencySet> {
+        self.threads.lock().unwrap().insert(std::thread::current().id());
+        self.rows.count(grouping, demand, method)
+    }
+}
+
+#[test]
+fn with_several_threads_families_are_searched_on_other_threads() {
+    let case = incog_testkit::case::Case::all().remove(0);
+    let sample = case.sample();
+    let table = sample.table();
+    let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let me = std::thread::current().id();
+    let asked_by = |threads: usize| {
+        let source = Witness { rows: &rows, threads: Mutex::default() };
+        let search = Search { threads, ..Search::default() };
+        search.run(Problem { source: &source, policy: &policy }, &Watch::new()).unwrap();
+        source.threads.into_inner().unwrap()
+    };
+    assert_eq!(asked_by(1), HashSet::from([me]));
+    assert!(!asked_by(2).contains(&me), "a pool of its own does the work");
 }
 
 #[test]
