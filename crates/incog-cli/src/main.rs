@@ -116,18 +116,25 @@ struct Overrides {
 impl Overrides {
     fn apply(self, job: &mut Job) {
         let settings = &mut job.search;
-        for (flag, setting) in [
-            (self.algorithm, &mut settings.algorithm),
-            (self.checker, &mut settings.checker),
-            (self.marking, &mut settings.marking),
-            (self.metric, &mut settings.metric),
+        for (key, flag, setting) in [
+            ("algorithm", self.algorithm, &mut settings.algorithm),
+            ("checker", self.checker, &mut settings.checker),
+            ("marking", self.marking, &mut settings.marking),
+            ("metric", self.metric, &mut settings.metric),
         ] {
             if flag.is_some() {
                 *setting = flag;
+                job.lines.forget(&["search", key]);
             }
         }
-        settings.threads = self.threads.or(settings.threads);
-        job.policy.k = self.k.unwrap_or(job.policy.k);
+        if self.threads.is_some() {
+            settings.threads = self.threads;
+            job.lines.forget(&["search", "threads"]);
+        }
+        if let Some(k) = self.k {
+            job.policy.k = k;
+            job.lines.forget(&["policy", "k"]);
+        }
     }
 }
 

@@ -425,8 +425,9 @@ fn bad_settings_are_refused() {
     job.replace("incog.toml", "quasi-identifier\"\nhierarchy = { file = \"zip.csv\" }", "other\"");
     job.replace("incog.toml", "quasi-identifier", "other");
     job.refused(&["no column is a quasi-identifier"], "role");
-    Job::new().refused_with(&["-k", "0"], &["k is 0"], "");
-    Job::new().refused_with(&["--algorithm", "best"], &["unknown algorithm `best`"], "incognito");
+    // What a flag says is on no line of the job.
+    Job::new().refused_with(&["-k", "0"], &["error: k is 0"], "");
+    Job::new().refused_with(&["--algorithm", "best"], &["error: unknown algorithm `best`"], "incognito");
     std::fs::remove_file(job.path("incog.toml")).unwrap();
     job.refused(&["cannot read the job file"], "");
 }

@@ -292,6 +292,8 @@ mod tests {
             [true, true, true, false, true],
             "a cell"
         );
+        let twice = RELEASE.replace("1*,y", "1*,x");
+        assert_eq!(holds(&twice, 2, 1, None), [true, true, true, false, true], "an input row used twice");
         let dropped = RELEASE.replacen("1*,x\n", "", 1);
         assert_eq!(holds(&dropped, 2, 2, None), [true, true, true, true, false], "a row of a group");
         let swapped = "zip,ill\n1*,x\n1*,y\n2*,x\n2*,y\n1*,z\n";

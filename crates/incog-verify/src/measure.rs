@@ -99,4 +99,25 @@ mod tests {
         assert!((measured.t.unwrap() - 1.0 / 6.0).abs() < 1e-12);
         assert_eq!(measured.uniform_groups, 0);
     }
+
+    #[test]
+    fn a_group_of_one_value_is_the_worst_wherever_it_stands() {
+        for text in ["zip,ill\n1,flu\n1,flu\n2,flu\n2,cold\n", "zip,ill\n2,flu\n2,cold\n1,flu\n1,flu\n"] {
+            let claims = Claims {
+                quasi_identifiers: vec!["zip".into()],
+                k: 2,
+                columns: None,
+                sensitive: vec!["ill".into()],
+                source: None,
+            };
+            let report = check(&StringTable::parse(text.as_bytes(), b',').unwrap(), &claims);
+            let measured = &report.measured[0];
+            assert_eq!(
+                (measured.alpha, measured.distinct_l, measured.uniform_groups),
+                (Some((2, 2)), Some(1), 1)
+            );
+            assert!((measured.entropy_l.unwrap() - 1.0).abs() < 1e-12);
+            assert!((measured.t.unwrap() - 0.25).abs() < 1e-12);
+        }
+    }
 }

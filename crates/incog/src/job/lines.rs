@@ -5,7 +5,8 @@ use std::collections::HashMap;
 /// The line of every key of a job file.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    lines: HashMap<Vec<String>, usize>,
+    /// `None` where something else than the job file has said it.
+    lines: HashMap<Vec<String>, Option<usize>>,
 }
 
 impl Lines {
@@ -14,16 +15,21 @@ impl Lines {
         let mut path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
         while !path.is_empty() {
             if let Some(&line) = self.lines.get(&path) {
-                return Some(line);
+                return line;
             }
             path.pop();
         }
         None
     }
 
+    /// A key's value no longer comes from the job file (but from a flag, say): it has no line any more.
+    pub fn forget(&mut self, path: &[&str]) {
+        self.lines.insert(path.iter().map(|&key| key.to_owned()).collect(), None);
+    }
+
     pub(super) fn insert(&mut self, path: &[String], line: usize) {
         // A table may be named several times; the first place counts.
-        self.lines.entry(path.to_vec()).or_insert(line);
+        self.lines.entry(path.to_vec()).or_insert(Some(line));
     }
 }
 
