@@ -31,4 +31,4 @@ pub mod metric;
 pub mod algorithm;
 
 pub use error::{Error, ErrorKind, Result};
-pub use watch::Watch;
+pub use watch::{Stage, Watch};

@@ -1,10 +1,10 @@
-//! How far is the search, and should it stop?
+//! How far is the work, and should it stop?
 //!
-//! One [`Watch`] is shared between whoever started a search and the search itself: the search reports every
-//! node it judges and asks whether to go on; the other side reads the counters and may cancel. No clock, no
+//! One [`Watch`] is shared between whoever started the work and the work itself: it says which [`Stage`] it is in,
+//! counts rows and nodes and asks whether to go on; the other side reads the counters and may cancel. No clock, no
 //! callback: a progress bar polls. Watching never changes a result.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -12,8 +12,30 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug, Default)]
 pub struct Watch {
     cancelled: AtomicBool,
+    stage: AtomicU8,
+    rows: AtomicU64,
     judged: AtomicU64,
     open: AtomicU64,
+}
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Rows are read.
+    Reading,
+    /// Nodes are judged.
+    Searching,
+    /// The best of the nodes that hold is looked for.
+    Ranking,
+    /// The release is checked.
+    Verifying,
+    /// Rows are written.
+    Writing,
+}
+
+impl Stage {
+    const ALL: [Stage; 5] =
+        [Stage::Reading, Stage::Searching, Stage::Ranking, Stage::Verifying, Stage::Writing];
 }
 
 impl Watch {
@@ -31,6 +53,27 @@ impl Watch {
     /// Has somebody asked to stop?
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed)
+    }
+
+    /// A stage begins: no row of it is done yet.
+    pub fn enter(&self, stage: Stage) {
+        self.rows.store(0, Relaxed);
+        self.stage.store(stage as u8 + 1, Relaxed);
+    }
+
+    /// The current stage, once one has begun.
+    pub fn stage(&self) -> Option<Stage> {
+        Stage::ALL.get(usize::from(self.stage.load(Relaxed)).checked_sub(1)?).copied()
+    }
+
+    /// So many more rows are read or written.
+    pub fn count_rows(&self, n: u64) {
+        self.rows.fetch_add(n, Relaxed);
+    }
+
+    /// How many rows have been read or written in this stage.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Relaxed)
     }
 
     /// How many nodes have been judged so far.
@@ -67,5 +110,22 @@ impl Watch {
             return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_starts_with_no_rows_done() {
+        let watch = Watch::new();
+        assert_eq!((watch.stage(), watch.rows()), (None, 0));
+        for stage in Stage::ALL {
+            watch.enter(stage);
+            assert_eq!((watch.stage(), watch.rows()), (Some(stage), 0));
+            watch.count_rows(2);
+            assert_eq!(watch.rows(), 2);
+        }
     }
 }

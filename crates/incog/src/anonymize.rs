@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use incog_core::metric::{self, Scored};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Report, StringTable, check, verify};
 
 use crate::plan::Plan;
 use crate::sink;
-use crate::source;
+use crate::source::{self, Format};
 use crate::verification::{Collected, Released, claims};
 
 /// A release that was verified and written.
@@ -59,7 +59,7 @@ impl Plan {
                     .with_hint("give [output] path = \"release.csv\", or --output"));
             }
         };
-        if is_same_file(&path, &self.job.resolve(&self.job.input.path)) {
+        if self.files.iter().any(|file| is_same_file(&path, file)) {
             return Err(self
                 .job
                 .mistake(&["output", "path"], "the release would replace the data")
@@ -90,7 +90,9 @@ impl Plan {
             )
             .with_hint("nothing was written; please report this")
         })?;
-        sink::write_csv(&verified, &path, self.delimiter, job_output.order, watch)?;
+        let Format::Csv { delimiter } = self.format;
+        watch.enter(Stage::Writing);
+        sink::write_csv(&verified, &path, delimiter, job_output.order, watch)?;
 
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(Anonymized::Published(Box::new(Published {
@@ -114,7 +116,8 @@ impl Plan {
 
     /// Checks a released file against this plan's job and data, trusting nothing but the input.
     pub fn verify(&self, release: &Path) -> Result<Report> {
-        let table = read_strings(release, Some(self.delimiter))?;
+        let Format::Csv { delimiter } = self.format;
+        let table = read_strings(release, Some(delimiter))?;
         let input = Collected(&self.table);
         Ok(check(&table, &claims(self, &input)))
     }

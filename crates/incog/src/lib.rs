@@ -30,7 +30,7 @@ mod anonymize;
 
 pub use anonymize::{Anonymized, Published, read_strings, render_report};
 pub use incog_core::registry;
-pub use incog_core::{Error, ErrorKind, Result, Watch, algorithm, check, metric, privacy};
+pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;
 pub use job::Job;
 pub use plan::Plan;

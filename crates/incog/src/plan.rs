@@ -4,6 +4,8 @@
 //! collected and reported together, as far as they can be found without each other: settings first (a typo should
 //! not cost the time to read the data), then columns, then hierarchies.
 
+use std::path::PathBuf;
+
 use incog_core::algorithm::{self, MARKINGS, Search};
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
 use incog_core::frequency::Rows;
@@ -12,18 +14,20 @@ use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Result, Stage, Watch};
 
 use crate::hierarchies;
 use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
-use crate::source;
+use crate::source::{Data, Format};
 
 /// Data, policy and search, all checked.
 pub struct Plan {
     pub(crate) job: Job,
     pub(crate) table: Table,
-    /// What separates the input's fields, and so the release's.
-    pub(crate) delimiter: u8,
+    /// How the input's cells are written, and so the release's.
+    pub(crate) format: Format,
+    /// The files of the data.
+    pub(crate) files: Vec<PathBuf>,
     pub(crate) attributes: Attributes,
     pub(crate) rows: Rows,
     pub(crate) policy: Policy,
@@ -102,14 +106,13 @@ impl Plan {
             mistakes.note(check_weights(job, metric));
         }
         mistakes.note(check_roles(job));
-        let path = job.resolve(&job.input.path);
         let delimiter = mistakes.note(delimiter(job));
-        let header = delimiter.and_then(|delimiter| mistakes.note(source::Csv::open(&path, delimiter)));
-        if let Some(csv) = &header {
-            check_columns(job, csv.header(), &mut mistakes);
+        let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
+        if let Some(data) = &data {
+            check_columns(job, data.header(), &mut mistakes);
         }
         mistakes.stop()?;
-        let everything = (algorithm, cube, checker, marking, metric, threads, model, budget, header);
+        let everything = (algorithm, cube, checker, marking, metric, threads, model, budget, data);
         let (
             Some(algorithm),
             Some(cube),
@@ -119,14 +122,16 @@ impl Plan {
             Some(threads),
             Some(model),
             Some(budget),
-            Some(csv),
+            Some(data),
         ) = everything
         else {
             unreachable!("whatever is missing was a mistake");
         };
 
-        let delimiter = csv.delimiter();
-        let table = csv.read(|name| role(job, name), watch)?;
+        let format = data.format().clone();
+        let files = data.files().to_vec();
+        watch.enter(Stage::Reading);
+        let table = data.read(|name| role(job, name), watch)?;
         let budget_rows = budget.rows(table.n_rows() as u64);
         let mut mistakes = Mistakes::default();
         if budget_rows > table.n_rows() as u64 {
@@ -174,7 +179,8 @@ impl Plan {
             names: Names { checker: checker.name, marking: marking.name, metric: metric.name },
             metric: metric.item,
             job: job.clone(),
-            delimiter,
+            format,
+            files,
             table,
             attributes,
             rows,

@@ -66,6 +66,11 @@ impl Column {
         Ok(())
     }
 
+    /// Gives back memory that was reserved for more rows.
+    pub fn shrink(&mut self) {
+        self.codes.shrink_to_fit();
+    }
+
     /// The column's name, as in the header.
     pub fn name(&self) -> &str {
         &self.name

@@ -47,11 +47,32 @@ pub struct Job {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// A CSV file with a header line, also as .gz or .zst; `-` is standard input.
-    pub path: PathBuf,
+    /// CSV with a header line, also as .gz or .zst, or Parquet; a folder or a list of files is one table; `-` is
+    /// standard input.
+    pub path: Paths,
     /// What separates the fields. Detected from the header unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+}
+
+/// One path, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Paths {
+    /// One file or folder.
+    One(PathBuf),
+    /// Several files or folders.
+    Several(Vec<PathBuf>),
+}
+
+impl Paths {
+    /// All of them.
+    pub fn all(&self) -> &[PathBuf] {
+        match self {
+            Paths::One(path) => std::slice::from_ref(path),
+            Paths::Several(paths) => paths,
+        }
+    }
 }
 
 /// The release.
@@ -326,9 +347,17 @@ impl Job {
         Ok(job)
     }
 
-    /// A file that the job names.
+    /// A file that the job names; `-` is itself.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        if path.as_os_str() == crate::source::STANDARD {
+            return path.to_owned();
+        }
         self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The files and folders of the data.
+    pub(crate) fn inputs(&self) -> Vec<PathBuf> {
+        self.input.path.all().iter().map(|path| self.resolve(path)).collect()
     }
 
     /// A mistake in what the job says at a key.

@@ -1,36 +1,39 @@
 //! A table from a CSV file with a header line.
 //!
-//! Quoting as in RFC 4180, any ASCII delimiter, with or without a byte order mark, line ends of any system,
-//! compressed or not. Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is
-//! what will be released. Every problem is an error with its line: ragged rows, bytes that are not UTF-8, a
-//! header that names a column twice. No message contains a cell.
+//! Any ASCII delimiter, with or without a byte order mark, compressed or not; [`split`](super::split) says how fields
+//! are found. Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is what will be
+//! released. Every problem is an error with its line. No message contains a cell.
+//!
+//! While one block of the file is read and split, the columns are filled from the one before, each by one thread: a
+//! value's code is its rank of first appearance, whatever the number of threads.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::path::Path;
 
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
+use rayon::prelude::*;
 
-use crate::source::quotes::{QuoteWatch, Seen};
-use crate::source::{open_data, unreadable};
+use crate::source::split::{Block, Problem, Splitter};
+use crate::source::{checked_header, open_data, table_of, unreadable};
 
 /// Delimiters that are looked for where none is given.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// An open CSV file whose header has been read.
 pub struct Csv {
-    path: PathBuf,
-    reader: csv::Reader<Box<dyn Read>>,
+    /// What the file is called in messages.
+    name: String,
+    splitter: Splitter<Box<dyn Read + Send>>,
     header: Vec<String>,
     delimiter: u8,
-    /// Open quotes and empty lines, as far as reading has got.
-    seen: Rc<Seen>,
+    /// The first block, without the header.
+    first: Block,
 }
 
 impl std::fmt::Debug for Csv {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Csv").field("path", &self.path).field("header", &self.header).finish_non_exhaustive()
+        f.debug_struct("Csv").field("name", &self.name).field("header", &self.header).finish_non_exhaustive()
     }
 }
 
@@ -38,44 +41,33 @@ impl Csv {
     /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
     pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
         let (file, delimiter) = open_text(path, "the data file", delimiter)?;
-        let (file, seen) = QuoteWatch::new(file, delimiter);
-        let file: Box<dyn Read> = Box::new(file);
-        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
-        let header = reader.byte_headers().map_err(|error| unreadable_csv(path, &error))?;
-        if header.is_empty() {
-            return Err(Error::input(format!("data file `{}` is empty", path.display()))
+        Csv::new(file, path.display().to_string(), delimiter)
+    }
+
+    /// Reads the header of a file called `name`, whatever it is read from.
+    pub fn from_reader(
+        reader: impl Read + Send + 'static,
+        name: impl Into<String>,
+        delimiter: Option<u8>,
+    ) -> Result<Self> {
+        let name = name.into();
+        let (file, delimiter) = with_delimiter(Box::new(reader), delimiter)
+            .map_err(|error| unreadable(Path::new(&name), "the data file", &error.to_string()))?;
+        Csv::new(file, name, delimiter)
+    }
+
+    fn new(file: Box<dyn Read + Send>, name: String, delimiter: u8) -> Result<Self> {
+        let mut splitter = Splitter::new(file, delimiter);
+        let mut first = Block::default();
+        splitter.next(&mut first).map_err(|problem| explain(&name, &[], problem))?;
+        let Some(width) = splitter.width() else {
+            return Err(Error::input(format!("data file `{name}` is empty"))
                 .with_hint("the first line must name the columns"));
-        }
-        let header: Vec<String> = header
-            .iter()
-            .map(|name| {
-                let name = std::str::from_utf8(name).map_err(|_| {
-                    Error::input(format!("data file `{}`: the header is not UTF-8", path.display()))
-                        .with_hint("convert the file, for example with iconv -t UTF-8")
-                })?;
-                if name.chars().any(char::is_control) {
-                    return Err(Error::input(format!(
-                        "data file `{}`: a column name contains a line break or control character",
-                        path.display()
-                    ))
-                    .with_hint("is a quote in the header never closed?"));
-                }
-                Ok(name.to_owned())
-            })
-            .collect::<Result<_>>()?;
-        // Names are not repeated in messages: without a header they would be somebody's cells.
-        for (at, name) in header.iter().enumerate() {
-            if let Some(earlier) = header[..at].iter().position(|column| column == name) {
-                return Err(Error::input(format!(
-                    "data file `{}`: columns {} and {} have the same name",
-                    path.display(),
-                    earlier + 1,
-                    at + 1
-                ))
-                .with_hint("the first line must name the columns, each differently"));
-            }
-        }
-        Ok(Csv { path: path.to_owned(), reader, header, delimiter, seen })
+        };
+        let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
+        checked_header(&name, &header)?;
+        first.skip(width);
+        Ok(Csv { name, splitter, header, delimiter, first })
     }
 
     /// The columns' names.
@@ -89,55 +81,69 @@ impl Csv {
     }
 
     /// All rows, with a role for each column. Stops when the watch is cancelled.
-    pub fn read(mut self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<Table> {
+    pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<Table> {
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
-        let path = self.path;
-        let mut record = csv::ByteRecord::new();
-        while self.reader.read_byte_record(&mut record).map_err(|error| unreadable_csv(&path, &error))? {
+        let name = self.name.clone();
+        self.read_into(&mut columns, watch)?;
+        table_of(columns, &name)
+    }
+
+    /// Appends all rows to columns, one for each name of the header.
+    pub(crate) fn read_into(mut self, columns: &mut [Column], watch: &Watch) -> Result<()> {
+        let mut current = std::mem::take(&mut self.first);
+        let mut next = Block::default();
+        // A file whose first block is nothing but its header has more blocks behind it, unless it is at its end.
+        loop {
             watch.check()?;
-            for (column, cell) in columns.iter_mut().zip(&record) {
-                let cell = std::str::from_utf8(cell).map_err(|_| {
-                    let line = record.position().map_or(0, csv::Position::line);
-                    Error::input(format!(
-                        "data file `{}`, line {line}: column `{}` is not UTF-8",
-                        path.display(),
-                        column.name()
-                    ))
-                    .with_hint("convert the file, for example with iconv -t UTF-8")
-                })?;
-                column.push(cell)?;
+            let (read, filled) = rayon::join(|| self.splitter.next(&mut next), || fill(columns, &current));
+            filled?;
+            watch.count_rows((current.n_fields() / columns.len()) as u64);
+            read.map_err(|problem| explain(&self.name, &self.header, problem))?;
+            if next.n_fields() == 0 {
+                break;
             }
+            std::mem::swap(&mut current, &mut next);
         }
-        if let Some(line) = self.seen.open_since.get() {
-            return Err(Error::input(format!(
-                "data file `{}`: the quoted field that starts on line {line} is never closed",
-                path.display()
-            ))
-            .with_hint("a quote inside a quoted field must be doubled"));
-        }
-        let n_empty = self.seen.empty_lines.get();
+        let n_empty = self.splitter.empty_lines();
         if columns.len() == 1 && n_empty > 0 {
             return Err(Error::input(format!(
                 "data file `{}` has a single column and {n_empty} empty lines, which may be missing values",
-                path.display()
+                self.name
             ))
             .with_hint("write \"\" for a missing value, or remove the empty lines"));
         }
-        let table = Table::new(columns)?;
-        if table.n_rows() == 0 {
-            return Err(Error::input(format!("data file `{}` has a header and no rows", path.display()))
-                .with_hint("is the first line a row and the header missing?"));
-        }
-        Ok(table)
+        Ok(())
     }
 }
 
+/// Appends a block's records, column by column.
+fn fill(columns: &mut [Column], block: &Block) -> Result<()> {
+    let width = columns.len();
+    columns.par_iter_mut().enumerate().try_for_each(|(at, column)| {
+        (at..block.n_fields()).step_by(width).try_for_each(|field| column.push(block.field(field)))
+    })
+}
+
 /// A reader of a file, and what separates its fields: the given delimiter or the header's most frequent one.
-pub(crate) fn open_text(path: &Path, what: &str, delimiter: Option<u8>) -> Result<(Box<dyn Read>, u8)> {
-    let mut file = BufReader::with_capacity(1 << 20, open_data(path, what)?);
-    let start = file.fill_buf().map_err(|error| unreadable(path, what, &error.to_string()))?;
-    let delimiter = delimiter.unwrap_or_else(|| detect(start));
+pub(crate) fn open_text(
+    path: &Path,
+    what: &str,
+    delimiter: Option<u8>,
+) -> Result<(Box<dyn Read + Send>, u8)> {
+    with_delimiter(open_data(path, what)?, delimiter)
+        .map_err(|error| unreadable(path, what, &error.to_string()))
+}
+
+fn with_delimiter(
+    file: Box<dyn Read + Send>,
+    delimiter: Option<u8>,
+) -> std::io::Result<(Box<dyn Read + Send>, u8)> {
+    let mut file = BufReader::with_capacity(1 << 18, file);
+    let delimiter = match delimiter {
+        Some(delimiter) => delimiter,
+        None => detect(file.fill_buf()?),
+    };
     Ok((Box::new(file), delimiter))
 }
 
@@ -162,21 +168,40 @@ fn detect(start: &[u8]) -> u8 {
     DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or(0)]
 }
 
-fn broken(path: &Path, problem: &str) -> Error {
-    unreadable(path, "the data file", problem)
-}
-
-fn unreadable_csv(path: &Path, error: &csv::Error) -> Error {
-    match error.kind() {
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let line = pos.as_ref().map_or(0, csv::Position::line);
-            Error::input(format!(
-                "data file `{}`, line {line} has {len} fields, the header has {expected_len}",
-                path.display()
-            ))
-            .with_hint("a field that contains the delimiter or a line break must be quoted")
+fn explain(name: &str, header: &[String], problem: Problem) -> Error {
+    let utf8_hint = "convert the file, for example with iconv -t UTF-8";
+    match problem {
+        Problem::Io(error) => unreadable(Path::new(name), "the data file", &error.to_string()),
+        Problem::Ragged { line, n_fields, expected } => Error::input(format!(
+            "data file `{name}`, line {line} has {n_fields} fields, the header has {expected}"
+        ))
+        .with_hint("a field that contains the delimiter or a line break must be quoted"),
+        Problem::NotUtf8 { line, column } => match header.get(column) {
+            Some(column) => {
+                Error::input(format!("data file `{name}`, line {line}: column `{column}` is not UTF-8"))
+                    .with_hint(utf8_hint)
+            }
+            // The first block: the header itself may be what is wrong.
+            None if line == 1 => {
+                Error::input(format!("data file `{name}`: the header is not UTF-8")).with_hint(utf8_hint)
+            }
+            None => {
+                Error::input(format!("data file `{name}`, line {line}: column {} is not UTF-8", column + 1))
+                    .with_hint(utf8_hint)
+            }
+        },
+        Problem::Unclosed { line } => Error::input(format!(
+            "data file `{name}`: the quoted field that starts on line {line} is never closed"
+        ))
+        .with_hint("a quote inside a quoted field must be doubled"),
+        Problem::AfterQuote { line } => {
+            Error::input(format!("data file `{name}`, line {line}: text follows a closing quote"))
+                .with_hint("a quote inside a quoted field must be doubled")
         }
-        _ => broken(path, &error.to_string()),
+        Problem::TooLong { line } => Error::input(format!(
+            "data file `{name}`: the record that starts on line {line} is longer than 1 GiB"
+        ))
+        .with_hint("is a quote never closed?"),
     }
 }
 
@@ -192,5 +217,20 @@ mod tests {
         assert_eq!(detect(b"a\tb\r\n"), b'\t');
         assert_eq!(detect(b"name\n1;2\n"), b',');
         assert_eq!(detect(b""), b',');
+    }
+
+    #[test]
+    fn codes_are_ranks_of_first_appearance_across_blocks() {
+        let mut text = "n,m\n".to_owned();
+        for row in 0..1_000_000 {
+            text.push_str(&format!("{},{}\n", row % 1000, row % 7));
+        }
+        let csv = Csv::from_reader(std::io::Cursor::new(text), "rows", None).unwrap();
+        let table = csv.read(|_| Role::Other, &Watch::new()).unwrap();
+        assert_eq!(table.n_rows(), 1_000_000);
+        assert!(
+            table.columns()[0].codes().iter().enumerate().all(|(row, &code)| code as usize == row % 1000)
+        );
+        assert!(table.columns()[1].codes().iter().enumerate().all(|(row, &code)| code as usize == row % 7));
     }
 }

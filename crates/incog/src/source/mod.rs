@@ -1,17 +1,23 @@
 //! Where do tables and hierarchies come from?
+//!
+//! [`Data`] is one table, whatever it is made of: a file, several files, or all files of a folder; CSV or Parquet,
+//! told apart by their names. All files of a table have the same columns in the same order.
 
+mod split;
 mod csv;
+mod data;
 mod hierarchy;
-mod quotes;
 
 pub use csv::Csv;
 pub(crate) use csv::open_text;
+pub use data::{Data, Format};
 pub use hierarchy::read_hierarchy;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use incog_core::table::{Column, Table};
 use incog_core::{Error, ErrorKind, Result};
 
 /// The path that stands for standard input and standard output.
@@ -34,9 +40,9 @@ fn unreadable(path: &Path, what: &str, problem: &str) -> Error {
 }
 
 /// A reader of a file, decompressed if its name ends in `.gz` or `.zst`; `-` is standard input.
-fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read>> {
+fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>> {
     if path.as_os_str() == STANDARD {
-        return Ok(Box::new(std::io::stdin().lock()));
+        return Ok(Box::new(std::io::stdin()));
     }
     let file = open(path, what)?;
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -57,4 +63,36 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
         .read_to_string(&mut text)
         .map_err(|error| unreadable(path, what, &error.to_string()))?;
     Ok(text)
+}
+
+/// Names that can be columns' names. They are not repeated in messages: without a header they would be somebody's
+/// cells.
+fn checked_header(file: &str, header: &[String]) -> Result<()> {
+    for (at, name) in header.iter().enumerate() {
+        if name.chars().any(char::is_control) {
+            return Err(Error::input(format!(
+                "data file `{file}`: a column name contains a line break or control character"
+            ))
+            .with_hint("is a quote in the header never closed?"));
+        }
+        if let Some(earlier) = header[..at].iter().position(|column| column == name) {
+            return Err(Error::input(format!(
+                "data file `{file}`: columns {} and {} have the same name",
+                earlier + 1,
+                at + 1
+            ))
+            .with_hint("the first line must name the columns, each differently"));
+        }
+    }
+    Ok(())
+}
+
+/// The table of these columns; one without rows is refused.
+fn table_of(columns: Vec<Column>, file: &str) -> Result<Table> {
+    let table = Table::new(columns)?;
+    if table.n_rows() == 0 {
+        return Err(Error::input(format!("data file `{file}` has a header and no rows"))
+            .with_hint("is the first line a row and the header missing?"));
+    }
+    Ok(table)
 }
