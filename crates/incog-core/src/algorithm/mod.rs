@@ -19,6 +19,9 @@ mod exhaustive;
 mod bottom_up;
 mod samarati;
 mod incognito;
+mod optimum;
+
+pub use optimum::{Optimum, has_optimum_search, optimum};
 
 use crate::check::{Checker, CheckerKind, Problem, Work};
 use crate::error::Result;

@@ -136,7 +136,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// All that is known of a node at which nothing is suppressed and whose groups were not looked at.
-    pub(super) fn of_levels(levels: Vec<u8>) -> Self {
+    pub(crate) fn of_levels(levels: Vec<u8>) -> Self {
         Statistics {
             suppressed_spread: vec![0; levels.len()],
             levels,

@@ -1,0 +1,105 @@
+//! The best node is found without all the others, and is the same.
+
+use incog_core::Watch;
+use incog_core::algorithm::{Algorithm, Search, has_optimum_search, optimum};
+use incog_core::check::Problem;
+use incog_core::frequency::Rows;
+use incog_core::metric::{self, Costs, Direction, Needs};
+use incog_core::privacy::Policy;
+use incog_testkit::{Sample, random};
+use proptest::prelude::*;
+
+/// Compares with the best of every node that holds, for every metric that the search is for.
+fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Result<(), TestCaseError> {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+    let problem = Problem { source: &rows, policy: &policy };
+    let mut costs = Costs::new(problem, &attributes).unwrap();
+    if let Some(weights) = weights {
+        costs = costs.with_weights(weights).unwrap();
+    }
+    let search = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+    let all = search.run(problem, &Watch::new()).unwrap();
+    for entry in metric::ALL {
+        if !has_optimum_search(&policy, entry.item, &attributes.heights()) {
+            prop_assert_eq!(entry.item.needs(), Needs::Groups);
+            continue;
+        }
+        let best =
+            metric::best(problem, &attributes, &all.lattice, &all.holding, &costs, entry.item, &Watch::new())
+                .unwrap();
+        let watch = Watch::new();
+        let found = optimum(problem, &attributes, &costs, entry.item, &watch).unwrap();
+        prop_assert!(found.nodes_judged <= all.lattice.n_nodes() as u64);
+        prop_assert_eq!(watch.nodes_judged(), found.nodes_judged);
+        prop_assert_eq!(
+            found.best.map(|best| (best.node, best.statistics)),
+            best.map(|best| (best.node, best.statistics)),
+            "{}",
+            entry.name
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn it_is_the_best_of_all_that_hold(
+        sample in random::sample(4, 25),
+        k in 1..=4_u64,
+        budget in 0..=6_u64,
+        weights in proptest::option::of(proptest::collection::vec(0.25..4.0_f64, 4)),
+    ) {
+        let weights = weights.map(|weights| weights[..sample.columns.len()].to_vec());
+        check(&sample, k, budget, weights)?;
+    }
+
+    #[test]
+    fn ties_are_decided_alike(
+        sample in random::sample(1, 12),
+        n_copies in 2..=3_usize,
+        k in 1..=3_u64,
+        budget in 0..=6_u64,
+    ) {
+        let mut sample = sample;
+        for at in 1..n_copies {
+            let mut copy = sample.columns[0].clone();
+            copy.name = format!("copy{at}");
+            sample.columns.push(copy);
+        }
+        check(&sample, k, budget, None)?;
+    }
+
+    /// What the search relies on: suppressing rows never makes a node better than its levels alone.
+    #[test]
+    fn suppression_never_improves_a_score(
+        sample in random::sample(3, 20),
+        k in 1..=4_u64,
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let suppressing = Policy::k_anonymity(k).unwrap().with_budget(sample.n_rows() as u64);
+        let keeping = Policy::k_anonymity(1).unwrap();
+        let costs = Costs::new(Problem { source: &rows, policy: &keeping }, &attributes).unwrap();
+        let lattice = incog_core::lattice::Lattice::new(&attributes.heights()).unwrap();
+        let nodes: Vec<usize> = (0..lattice.n_nodes()).collect();
+        let describe = |policy: &Policy| {
+            let problem = Problem { source: &rows, policy };
+            metric::describe(problem, &attributes, &lattice, &nodes, &Watch::new()).unwrap()
+        };
+        for (kept, suppressed) in describe(&keeping).iter().zip(&describe(&suppressing)) {
+            for entry in metric::ALL.iter().filter(|entry| entry.item.needs() != Needs::Groups) {
+                let [kept, suppressed] = [kept, suppressed].map(|node| {
+                    let score = entry.item.score(&costs, &node.statistics);
+                    if entry.item.direction() == Direction::LowerIsBetter { score } else { -score }
+                });
+                prop_assert!(kept <= suppressed + 1e-12, "{}: {} > {}", entry.name, kept, suppressed);
+            }
+        }
+    }
+}
