@@ -17,8 +17,6 @@
 //! Several nodes are judged at a time, one a thread; the answer does not depend on how many. Cost: one scan a node
 //! judged; memory: the groups of as many nodes as there are threads, and a number a node of the lattice.
 
-use std::cmp::Ordering;
-
 use rayon::prelude::*;
 
 use crate::check::Problem;
@@ -26,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Method;
 use crate::hierarchy::Attributes;
 use crate::lattice::Lattice;
-use crate::metric::{Costs, Direction, Metric, Needs, Scored, Statistics};
+use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Statistics};
 use crate::privacy::{Policy, Pruning};
 use crate::watch::Watch;
 
@@ -64,46 +62,32 @@ pub fn optimum(
         return Err(Error::new(ErrorKind::Internal, "the best node cannot be found without all others"));
     }
     let lattice = Lattice::new(&heights)?;
-    let bounds = (0..lattice.n_nodes())
-        .map(|node| cost(metric, costs, &Statistics::of_levels(lattice.levels(node).collect())))
-        .collect();
+    let ranking = Ranking::new(&lattice, costs, metric);
+    let bounds = (0..lattice.n_nodes()).map(|node| ranking.bound(node)).collect();
     let mut hunt = Hunt {
         problem,
         attributes,
-        costs,
-        metric,
         watch,
         lattice: &lattice,
         bounds,
-        best: None,
+        ranking,
         judged: Vec::new(),
         failed: Vec::new(),
     };
     hunt.descend()?;
     hunt.prove()?;
     watch.begin_stage(0);
-    Ok(Optimum { best: hunt.best, nodes_judged: hunt.judged.len() as u64 })
-}
-
-/// A score as a cost.
-fn cost(metric: &dyn Metric, costs: &Costs, statistics: &Statistics) -> f64 {
-    let score = metric.score(costs, statistics);
-    match metric.direction() {
-        Direction::LowerIsBetter => score,
-        Direction::HigherIsBetter => -score,
-    }
+    Ok(Optimum { nodes_judged: hunt.judged.len() as u64, best: hunt.ranking.into_best() })
 }
 
 struct Hunt<'a> {
     problem: Problem<'a>,
     attributes: &'a Attributes,
-    costs: &'a Costs,
-    metric: &'a dyn Metric,
     watch: &'a Watch,
     lattice: &'a Lattice,
     /// The cost of each node's levels with nothing suppressed.
     bounds: Vec<f64>,
-    best: Option<Scored>,
+    ranking: Ranking<'a>,
     judged: Vec<usize>,
     /// Of those, the ones that do not hold.
     failed: Vec<usize>,
@@ -138,7 +122,7 @@ impl Hunt<'_> {
 
     /// Judges whatever could still beat the best node.
     fn prove(&mut self) -> Result<()> {
-        if self.best.is_none() {
+        if self.ranking.best().is_none() {
             return Ok(());
         }
         let mut open: Vec<usize> = (0..self.lattice.n_nodes())
@@ -181,24 +165,7 @@ impl Hunt<'_> {
 
     /// Could a node beat the best one so far, judging by its levels?
     fn can_win(&self, node: usize) -> bool {
-        let Some(best) = &self.best else {
-            return true;
-        };
-        let (bound, best_cost) = (self.bounds[node], cost(self.metric, self.costs, &best.statistics));
-        let margin = 1e-9 * (bound.abs() + best_cost.abs());
-        if (bound - best_cost).abs() > margin {
-            return bound < best_cost;
-        }
-        let levels = Statistics::of_levels(self.lattice.levels(node).collect());
-        self.order(node, &levels, best).is_lt()
-    }
-
-    /// Better by the metric, then lower, then earlier in column order.
-    fn order(&self, node: usize, statistics: &Statistics, best: &Scored) -> Ordering {
-        self.metric
-            .compare(self.costs, statistics, &best.statistics)
-            .then(self.lattice.height(node).cmp(&best.height))
-            .then(node.cmp(&best.node))
+        self.ranking.can_win(node, self.bounds[node])
     }
 
     /// Which of these nodes hold; the best is remembered.
@@ -211,10 +178,7 @@ impl Hunt<'_> {
                 self.failed.push(node);
                 continue;
             };
-            if self.best.as_ref().is_none_or(|best| self.order(node, statistics, best).is_lt()) {
-                let height = self.lattice.height(node);
-                self.best = Some(Scored { node, height, statistics: statistics.clone() });
-            }
+            self.ranking.offer(node, statistics);
         }
         Ok(judged.iter().map(Option::is_some).collect())
     }

@@ -11,6 +11,7 @@
 
 mod fraction;
 mod statistics;
+mod ranking;
 mod survey;
 mod height;
 mod precision;
@@ -18,6 +19,7 @@ mod loss;
 mod discernibility;
 mod group_size;
 
+pub(crate) use ranking::Ranking;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};
 pub use survey::{Scored, best, describe};
 

@@ -1,7 +1,8 @@
 //! Which node is best, and what is known of the interesting ones?
 //!
-//! Scoring needs the groups of a node wherever rows may be suppressed or the metric asks for group sizes.
-//! [`visit`] brings them for any ascending list of nodes: it walks down the attributes in column order and keeps
+//! Scoring needs the groups of a node wherever rows may be suppressed or the metric asks for group sizes. Where only
+//! suppression matters, a node's levels bound its score, and few nodes need to be looked at. Otherwise [`visit`] brings
+//! the groups for any ascending list of nodes: it walks down the attributes in column order and keeps
 //! one frequency set per attribute, each rolled up from the one before, so consecutive nodes share almost all
 //! work. Cost: a roll-up per visited node and per new prefix of levels; one scan in all; memory: one frequency
 //! set per attribute. Where nothing may be suppressed, `loss` and `precision` need no groups at all.
@@ -13,7 +14,7 @@ use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
 use crate::hierarchy::Attributes;
 use crate::lattice::{Lattice, NodeSet};
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::metric::{Costs, Metric, Needs, Ranking, Statistics};
 use crate::watch::Watch;
 
 /// A node with what is known of it.
@@ -55,40 +56,42 @@ pub fn best(
     metric: &dyn Metric,
     watch: &Watch,
 ) -> Result<Option<Scored>> {
-    let mut best: Option<Scored> = None;
-    let mut consider = |node: usize, statistics: &Statistics| {
-        let height = lattice.height(node);
-        // Nodes come in column order, so a later one must be better or lower.
-        let is_better = best.as_ref().is_none_or(|best| {
-            metric.compare(costs, statistics, &best.statistics).then(height.cmp(&best.height)).is_lt()
-        });
-        if is_better {
-            best = Some(Scored { node, height, statistics: statistics.clone() });
+    let mut ranking = Ranking::new(lattice, costs, metric);
+    let statistics_of = |node: usize, set: &FrequencySet| {
+        Statistics::new(problem, attributes, lattice.levels(node).collect(), set)
+    };
+    watch.begin_stage(holding.len() as u64);
+    match metric.needs() {
+        Needs::Groups => {
+            let nodes: Vec<usize> = holding.iter().collect();
+            visit(problem, lattice, &nodes, watch, &mut |node, set| {
+                ranking.offer(node, &statistics_of(node, set)?);
+                Ok(())
+            })?;
+            return Ok(ranking.into_best());
         }
-    };
-    let needs_groups = match metric.needs() {
-        Needs::Levels => false,
-        Needs::Suppression => problem.policy.budget() > 0,
-        Needs::Groups => true,
-    };
-    if needs_groups {
-        let nodes: Vec<usize> = holding.iter().collect();
-        watch.begin_stage(nodes.len() as u64);
-        visit(problem, lattice, &nodes, watch, &mut |node, set| {
-            consider(node, &Statistics::new(problem, attributes, lattice.levels(node).collect(), set)?);
-            Ok(())
-        })?;
-        return Ok(best);
+        Needs::Suppression if problem.policy.budget() > 0 => {
+            // Best levels first: once a node's levels alone do not beat the best, its groups need not be seen.
+            let mut nodes: Vec<(f64, usize)> =
+                holding.iter().map(|node| (ranking.bound(node), node)).collect();
+            nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            for (bound, node) in nodes {
+                if ranking.can_win(node, bound) {
+                    let grouping = lattice.grouping(node);
+                    let set = problem.source.count(&grouping, &problem.policy.demand(), Method::Auto)?;
+                    ranking.offer(node, &statistics_of(node, &set)?);
+                }
+                watch.settled(1)?;
+            }
+            return Ok(ranking.into_best());
+        }
+        Needs::Levels | Needs::Suppression => {}
     }
-    let mut statistics = Statistics::of_levels(vec![0; lattice.attributes().len()]);
     for node in holding.iter() {
-        watch.check()?;
-        for (mine, level) in statistics.levels.iter_mut().zip(lattice.levels(node)) {
-            *mine = level;
-        }
-        consider(node, &statistics);
+        watch.settled(1)?;
+        ranking.offer(node, &Statistics::of_levels(lattice.levels(node).collect()));
     }
-    match best {
+    match ranking.into_best() {
         None => Ok(None),
         Some(best) => Ok(describe(problem, attributes, lattice, &[best.node], watch)?.pop()),
     }
