@@ -4,9 +4,8 @@
 //! ℓ), how evenly spread are they (entropy ℓ: e to the entropy), and how far is their distribution from that of
 //! the whole release (t, half the sum of differences: all values equally far apart). The worst group counts.
 
-use std::collections::HashMap;
-
-use crate::{Groups, Labels};
+use crate::LabelColumn;
+use crate::keys::{Groups, Numbers};
 
 /// What a release reaches on one sensitive column.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,19 +24,63 @@ pub struct Measured {
     pub uniform_groups: u64,
 }
 
-pub(crate) fn measure(release: &dyn Labels, name: &str, column: usize, groups: &Groups) -> Measured {
-    let n_rows = release.n_rows() as f64;
-    let count = |rows: &mut dyn Iterator<Item = usize>| {
-        let mut counts: HashMap<&str, u64> = HashMap::new();
-        for row_idx in rows {
-            *counts.entry(release.cell(row_idx, column)).or_insert(0) += 1;
+/// The values of a column, group by group.
+struct Histograms {
+    /// The values of all rows, the rows of a group side by side.
+    values: Vec<u32>,
+    /// Where each group starts in `values`; the end of the last one too.
+    starts: Vec<usize>,
+    /// How many rows have each value.
+    overall: Vec<u64>,
+}
+
+impl Histograms {
+    fn new(column: &LabelColumn<'_>, groups: &Groups) -> Self {
+        let mut numbers = Numbers::default();
+        let of_code = numbers.all(column.labels.iter().copied());
+        let mut starts = Vec::with_capacity(groups.len() + 1);
+        let mut start = 0;
+        for rows in groups.sizes() {
+            starts.push(start);
+            start += rows as usize;
         }
-        // Sorted, so that sums of floats do not depend on the order of a hash map.
-        let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
-        counts.sort_unstable();
-        counts
-    };
-    let overall = count(&mut (0..release.n_rows()));
+        starts.push(start);
+        let mut next = starts.clone();
+        let mut values = vec![0; start];
+        let mut overall = vec![0; numbers.len()];
+        for (&code, &group) in column.codes.iter().zip(&groups.of_row) {
+            let value = of_code[code as usize];
+            values[next[group as usize]] = value;
+            next[group as usize] += 1;
+            overall[value as usize] += 1;
+        }
+        Histograms { values, starts, overall }
+    }
+
+    /// Calls `see` with each group's values and how often the group has them, in the order of first appearance.
+    fn each_group(&self, mut see: impl FnMut(&[(u32, u64)])) {
+        let mut counts = vec![0_u64; self.overall.len()];
+        let mut group = Vec::new();
+        for bounds in self.starts.windows(2) {
+            let rows = &self.values[bounds[0]..bounds[1]];
+            group.clear();
+            for &value in rows {
+                if counts[value as usize] == 0 {
+                    group.push((value, 0));
+                }
+                counts[value as usize] += 1;
+            }
+            for (value, n) in &mut group {
+                *n = std::mem::take(&mut counts[*value as usize]);
+            }
+            see(&group);
+        }
+    }
+}
+
+pub(crate) fn measure(column: &LabelColumn<'_>, name: &str, groups: &Groups) -> Measured {
+    let histograms = Histograms::new(column, groups);
+    let n_rows: u64 = histograms.overall.iter().sum();
     let mut measured = Measured {
         column: name.to_owned(),
         alpha: None,
@@ -46,9 +89,8 @@ pub(crate) fn measure(release: &dyn Labels, name: &str, column: usize, groups: &
         t: None,
         uniform_groups: 0,
     };
-    for rows in &groups.rows {
-        let counts = count(&mut rows.iter().copied());
-        let size = rows.len() as u64;
+    histograms.each_group(|counts| {
+        let size: u64 = counts.iter().map(|&(_, n)| n).sum();
         let most = counts.iter().map(|&(_, n)| n).max().unwrap_or(0);
         // Compared as fractions: a/b > c/d iff a·d > c·b.
         let is_worse =
@@ -63,16 +105,18 @@ pub(crate) fn measure(release: &dyn Labels, name: &str, column: usize, groups: &
         let entropy: f64 = counts.iter().map(|&(_, n)| -share(n) * share(n).ln()).sum();
         measured.entropy_l =
             Some(measured.entropy_l.map_or(entropy.exp(), |least: f64| least.min(entropy.exp())));
-        let mut mine = counts.iter().peekable();
-        let distance: f64 = overall
-            .iter()
-            .map(|&(value, n)| {
-                let here = mine.next_if(|(next, _)| *next == value).map_or(0, |&(_, n)| n);
-                (share(here) - n as f64 / n_rows).abs()
-            })
-            .sum();
-        measured.t = Some(measured.t.map_or(distance / 2.0, |most: f64| most.max(distance / 2.0)));
-    }
+        // Values that the group has, then all others: |0 − Nᵢ/N| each.
+        let mut others = n_rows;
+        let mut distance: u128 = 0;
+        for &(value, n) in counts {
+            let all = histograms.overall[value as usize];
+            distance += (u128::from(n) * u128::from(n_rows)).abs_diff(u128::from(all) * u128::from(size));
+            others -= all;
+        }
+        distance += u128::from(others) * u128::from(size);
+        let distance = distance as f64 / (2.0 * size as f64 * n_rows as f64);
+        measured.t = Some(measured.t.map_or(distance, |most: f64| most.max(distance)));
+    });
     measured
 }
 

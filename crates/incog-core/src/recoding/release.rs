@@ -48,6 +48,28 @@ impl<'a> Release<'a> {
         self.rows.len()
     }
 
+    /// All labels that a column may have, by their codes; some may stand in no released record.
+    pub fn labels(&self, column_idx: usize) -> impl ExactSizeIterator<Item = &str> {
+        match &self.columns[column_idx] {
+            ReleasedColumn::Kept(column) => column.dictionary().values(),
+            ReleasedColumn::Generalized(_, attribute, level) => attribute.hierarchy().labels(*level).values(),
+        }
+    }
+
+    /// The code of each released record's label.
+    pub fn codes(&self, column_idx: usize) -> Vec<u32> {
+        match &self.columns[column_idx] {
+            ReleasedColumn::Kept(column) => {
+                let codes = column.codes();
+                self.rows.iter().map(|&row_idx| codes[row_idx]).collect()
+            }
+            ReleasedColumn::Generalized(column, attribute, level) => {
+                let (codes, labels) = (column.codes(), attribute.labels_at(*level));
+                self.rows.iter().map(|&row_idx| labels[codes[row_idx] as usize]).collect()
+            }
+        }
+    }
+
     /// A released cell.
     pub fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
         let row_idx = self.rows[row_idx];

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incog_core::{Result, Watch};
-use incog_verify::{Labels, Verified};
+use incog_verify::{LabelColumn, Labels, Verified};
 
 use crate::job::Order;
 use crate::sink::{Unfinished, cannot_write};
@@ -26,11 +26,13 @@ pub fn write_csv<R: Labels>(
     let failed = |error: csv::Error| cannot_write(path, &error.to_string());
     let header = release.header();
     writer.write_record(&header).map_err(failed)?;
+    let columns: Vec<LabelColumn<'_>> =
+        (0..header.len()).map(|column_idx| release.column(column_idx)).collect();
     for (n_written, row_idx) in rows.into_iter().enumerate() {
         if n_written % 1024 == 0 {
             watch.check()?;
         }
-        let cells = (0..header.len()).map(|column_idx| release.cell(row_idx as usize, column_idx));
+        let cells = columns.iter().map(|column| column.labels[column.codes[row_idx as usize] as usize]);
         writer.write_record(cells).map_err(failed)?;
     }
     let unfinished = writer.into_inner().map_err(|error| cannot_write(path, &error.error().to_string()))?;
