@@ -14,7 +14,7 @@ use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, KAnonymity, Policy, PrivacyModel};
 use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_testkit::{Sample, naive, random};
-use incog_verify::{Claims, LabelColumn, Labels, verify};
+use incog_verify::{Claims, LabelColumn, Labels, SensitiveClaim, verify};
 use proptest::prelude::*;
 
 /// A level for each attribute, or none, from any numbers.
@@ -220,7 +220,7 @@ proptest! {
                 quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
                 k,
                 columns: None,
-                sensitive: vec!["illness".into()],
+                sensitive: vec![SensitiveClaim::measured("illness")],
                 source: None,
             };
             prop_assert!(verify(Wrapped(release), &claims).is_ok());

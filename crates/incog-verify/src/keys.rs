@@ -6,7 +6,8 @@
 //!    would not fit 64 bits, the keys so far are replaced by numbers in order of first appearance, and folding goes on.
 //! 3. In the end equal keys get equal dense numbers ([`Groups`]).
 //!
-//! Exact: different rows never share a key. Memory: 8 bytes a row while folding, 4 bytes a row and 8 a group after it.
+//! Exact: different rows never share a key. Memory: 8 bytes a row while folding, for a moment 28 while grouping, 4 a row
+//! and 4 a group after it.
 //! Columns come one at a time.
 
 use rustc_hash::FxHashMap;
@@ -16,6 +17,9 @@ pub(crate) const MAX_ROWS: usize = (u32::MAX - 1) as usize;
 
 /// An array is used instead of a hash map up to this many keys.
 const MAX_CELLS: u64 = 1 << 26;
+
+/// About so many rows share a hash table.
+const PART_ROWS: usize = 1 << 14;
 
 /// Equal labels get equal numbers, from 0 upward in order of first appearance.
 #[derive(Default)]
@@ -31,11 +35,6 @@ impl<'a> Numbers<'a> {
 
     pub(crate) fn all(&mut self, labels: impl IntoIterator<Item = &'a str>) -> Vec<u32> {
         labels.into_iter().map(|label| self.number(label)).collect()
-    }
-
-    /// The number of a label that was given one.
-    pub(crate) fn find(&self, label: &str) -> Option<u32> {
-        self.numbers.get(label).copied()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -86,44 +85,89 @@ impl Keys {
 
     /// Equal keys get equal numbers, in order of first appearance.
     pub(crate) fn into_groups(self) -> Groups {
-        let mut of_row = Vec::with_capacity(self.keys.len());
-        let first_rows = self.number(|number| of_row.push(number));
+        let mut of_row = if self.bound <= MAX_CELLS && self.bound <= 4 * self.keys.len() as u64 {
+            self.first_rows_by_array()
+        } else {
+            self.first_rows_by_hash()
+        };
+        let mut first_rows = Vec::new();
+        for row_idx in 0..of_row.len() {
+            let first = of_row[row_idx] as usize;
+            // The first row of a group comes before all others, so that it has its number already.
+            of_row[row_idx] = if first == row_idx {
+                first_rows.push(row_idx as u32);
+                first_rows.len() as u32 - 1
+            } else {
+                of_row[first]
+            };
+        }
         Groups { of_row, first_rows }
     }
 
     fn compress(&mut self) {
-        let mut numbers = Vec::with_capacity(self.keys.len());
-        self.bound = self.number(|number| numbers.push(number)).len().max(1) as u64;
-        for (key, number) in self.keys.iter_mut().zip(numbers) {
-            *key = u64::from(number);
-        }
+        let keys = std::mem::take(&mut self.keys);
+        let groups = Keys { keys, bound: self.bound }.into_groups();
+        self.bound = groups.len().max(1) as u64;
+        self.keys = groups.of_row.into_iter().map(u64::from).collect();
     }
 
-    /// Calls `tell` with the number of each row's key; returns the first row of each number.
-    fn number(&self, mut tell: impl FnMut(u32)) -> Vec<u32> {
-        let mut first_rows: Vec<u32> = Vec::new();
-        if self.bound <= MAX_CELLS && self.bound <= 4 * self.keys.len() as u64 {
-            let mut numbers = vec![u32::MAX; self.bound as usize];
-            for (row_idx, &key) in self.keys.iter().enumerate() {
-                let number = &mut numbers[key as usize];
-                if *number == u32::MAX {
-                    *number = first_rows.len() as u32;
-                    first_rows.push(row_idx as u32);
-                }
-                tell(*number);
-            }
-        } else {
-            let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
-            for (row_idx, &key) in self.keys.iter().enumerate() {
-                let number = *numbers.entry(key).or_insert_with(|| {
-                    first_rows.push(row_idx as u32);
-                    first_rows.len() as u32 - 1
-                });
-                tell(number);
-            }
-        }
-        first_rows
+    /// For each row the first one with the same key.
+    fn first_rows_by_array(&self) -> Vec<u32> {
+        let mut firsts = vec![u32::MAX; self.bound as usize];
+        let first = |(row_idx, &key): (usize, &u64)| {
+            let first = &mut firsts[key as usize];
+            *first = (*first).min(row_idx as u32);
+            *first
+        };
+        self.keys.iter().enumerate().map(first).collect()
     }
+
+    /// The same with many small hash tables: one large one would not fit the processor's cache.
+    fn first_rows_by_hash(&self) -> Vec<u32> {
+        let bits = self.keys.len().div_ceil(PART_ROWS).next_power_of_two().ilog2().min(10);
+        let part = |key: u64| (hash(key) >> 32 & ((1 << bits) - 1)) as usize;
+        // Sort the rows by part, keeping their order.
+        let mut ends = vec![0_usize; 1 << bits];
+        for &key in &self.keys {
+            ends[part(key)] += 1;
+        }
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut sorted = vec![(0_u64, 0_u32); self.keys.len()];
+        for (row_idx, &key) in self.keys.iter().enumerate() {
+            let end = &mut ends[part(key)];
+            sorted[*end] = (key, row_idx as u32);
+            *end += 1;
+        }
+        let mut firsts = vec![0; self.keys.len()];
+        let mut slots: Vec<(u64, u32)> = Vec::new();
+        let mut start = 0;
+        for end in ends {
+            let n_slots = (2 * (end - start)).next_power_of_two();
+            slots.clear();
+            slots.resize(n_slots, (0, u32::MAX));
+            for &(key, row_idx) in &sorted[start..end] {
+                let mut slot = hash(key) as usize & (n_slots - 1);
+                while slots[slot].1 != u32::MAX && slots[slot].0 != key {
+                    slot = (slot + 1) & (n_slots - 1);
+                }
+                if slots[slot].1 == u32::MAX {
+                    slots[slot] = (key, row_idx);
+                }
+                firsts[row_idx as usize] = slots[slot].1;
+            }
+            start = end;
+        }
+        firsts
+    }
+}
+
+/// Mixes all bits of a key into the lower ones.
+fn hash(key: u64) -> u64 {
+    let mixed = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 32)
 }
 
 /// Rows that are equal, as groups numbered in order of first appearance.
@@ -179,7 +223,8 @@ mod tests {
         };
         for (n_columns, radix) in [(0, 1), (1, 1), (2, 3), (3, 50), (9, 4_000_000_000), (70, 2), (5, 1 << 30)]
         {
-            let n_rows = 500;
+            // With many rows there are several hash tables.
+            let n_rows = if n_columns == 9 { 100_000 } else { 500 };
             // Rows repeat: the first half is drawn, the second half copies rows of it.
             let mut columns: Vec<Vec<u32>> = (0..n_columns)
                 .map(|_| (0..n_rows / 2).map(|_| random(radix.min(7)) as u32).collect())
@@ -198,9 +243,10 @@ mod tests {
             }
             let groups = keys.into_groups();
             assert_eq!(groups.of_row, naive(&columns, n_rows), "{n_columns} columns of {radix}");
-            for (group, &row_idx) in groups.first_rows.iter().enumerate() {
-                assert_eq!(groups.of_row.iter().position(|&of| of == group as u32), Some(row_idx as usize));
-            }
+            let mut seen = std::collections::HashSet::new();
+            let firsts: Vec<u32> =
+                (0..n_rows as u32).filter(|&row_idx| seen.insert(groups.of_row[row_idx as usize])).collect();
+            assert_eq!(groups.first_rows, firsts);
             assert_eq!(groups.sizes().iter().sum::<u32>(), n_rows as u32);
         }
     }

@@ -18,12 +18,18 @@
 #![forbid(unsafe_code)]
 
 mod keys;
+mod fraction;
+mod entropy;
+mod ordered;
 mod measure;
+mod sensitive;
 mod against_input;
 mod string_table;
 
 pub use against_input::{Hierarchy, Source};
+pub use fraction::Fraction;
 pub use measure::Measured;
+pub use sensitive::SensitiveClaim;
 pub use string_table::StringTable;
 
 use std::borrow::Cow;
@@ -62,8 +68,8 @@ pub struct Claims<'a> {
     pub k: u64,
     /// Exactly these columns are released, in this order, if they were declared.
     pub columns: Option<Vec<String>>,
-    /// Columns whose values nobody should learn; what the release reaches on them is measured.
-    pub sensitive: Vec<String>,
+    /// Columns whose values nobody should learn, and what is claimed of them.
+    pub sensitive: Vec<SensitiveClaim>,
     /// What the release was made from, if it is at hand.
     pub source: Option<Source<'a>>,
 }
@@ -195,15 +201,17 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
             // Rows of one person may make up a group: then persons decide, below.
             || claims.source.as_ref().is_some_and(|source| source.unit.is_some()),
     });
-    for name in &claims.sensitive {
-        match position(name) {
-            Some(at) => report.measured.push(measure::measure(&release.column(at), name, &groups)),
-            None => report.findings.push(Finding {
-                claim: format!("the sensitive column {name} is released"),
+    for claim in &claims.sensitive {
+        let Some(at) = position(&claim.column) else {
+            report.findings.push(Finding {
+                claim: format!("the sensitive column {} is released", claim.column),
                 found: "it is not there".into(),
                 holds: false,
-            }),
-        }
+            });
+            continue;
+        };
+        let column = release.column(at);
+        report.measured.push(sensitive::check(&column, &groups, claim, &mut report.findings));
     }
     // Without the right columns there is nothing to compare row by row.
     if let (Some(source), true) = (&claims.source, declared) {
@@ -237,7 +245,7 @@ mod tests {
             quasi_identifiers: vec!["sex".into(), "zip".into()],
             k,
             columns: None,
-            sensitive: vec!["ill".into()],
+            sensitive: vec![SensitiveClaim::measured("ill")],
             source: None,
         }
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
-use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, Source};
+use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, SensitiveClaim, Source};
 
 use crate::plan::Plan;
 
@@ -60,7 +60,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels) -> Claims<'a> {
         // The policy was made from a k that is not negative.
         k: plan.job.policy.k.unsigned_abs(),
         columns: Some(released.map(name).collect()),
-        sensitive: sensitive.map(name).collect(),
+        sensitive: sensitive.map(name).map(SensitiveClaim::measured).collect(),
         source: Some(Source {
             input,
             hierarchies: hierarchies(&plan.attributes, &plan.table),
