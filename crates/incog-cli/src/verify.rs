@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::verify::Claims;
+use incog::verify::{Claims, SensitiveClaim};
 use incog::{Job, Plan, Result, Watch};
 
 use crate::output::print;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 quasi_identifiers: arguments.qi.clone(),
                 k: arguments.k.unwrap_or(1),
                 columns: None,
-                sensitive: arguments.sensitive.clone(),
+                sensitive: arguments.sensitive.iter().cloned().map(SensitiveClaim::measured).collect(),
                 source: None,
             };
             incog::verify::check(&incog::read_strings(&arguments.release, None)?, &claims)

@@ -14,7 +14,7 @@ use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, KAnonymity, Policy, PrivacyModel};
 use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_testkit::{Sample, naive, random};
-use incog_verify::{Claims, Labels, verify};
+use incog_verify::{Claims, LabelColumn, Labels, SensitiveClaim, verify};
 use proptest::prelude::*;
 
 /// A level for each attribute, or none, from any numbers.
@@ -97,8 +97,8 @@ impl Labels for Wrapped<'_> {
         self.0.n_rows()
     }
 
-    fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        self.0.cell(row_idx, column_idx)
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
     }
 }
 
@@ -220,7 +220,7 @@ proptest! {
                 quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
                 k,
                 columns: None,
-                sensitive: vec!["illness".into()],
+                sensitive: vec![SensitiveClaim::measured("illness")],
                 source: None,
             };
             prop_assert!(verify(Wrapped(release), &claims).is_ok());
@@ -398,12 +398,14 @@ fn a_release_with_a_record_too_few_in_a_group_is_refused() {
         fn n_rows(&self) -> usize {
             self.0.n_rows()
         }
-        fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-            let cell = self.0.cell(row_idx, column_idx);
-            match (row_idx, column_idx, cell) {
-                (0, 1, "Male") => "Female",
-                _ => cell,
+        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+            let mut labels: Vec<&str> = self.0.labels(column_idx).collect();
+            let mut codes = self.0.codes(column_idx);
+            if column_idx == 1 && self.0.cell(0, 1) == "Male" {
+                codes[0] = labels.len() as u32;
+                labels.push("Female");
             }
+            LabelColumn { labels, codes: codes.into() }
         }
     }
     let case =

@@ -11,8 +11,11 @@
 //! Step 1 nearly always leaves one level per column. Where a hierarchy repeats labels it may leave several; up to
 //! [`MAX_COMBINATIONS`] combinations are tried.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
+use crate::keys::{Groups, Keys, Numbers, count};
 use crate::{Claims, Finding, Labels};
 
 const MAX_COMBINATIONS: usize = 256;
@@ -43,6 +46,7 @@ pub(crate) fn check(
     claims: &Claims<'_>,
     source: &Source<'_>,
     quasi: &[usize],
+    groups: &Groups,
     findings: &mut Vec<Finding>,
 ) {
     let input = source.input;
@@ -68,6 +72,25 @@ pub(crate) fn check(
         },
         holds: n_suppressed.is_some_and(|rows| rows as u64 <= source.budget),
     });
+    if source.hierarchies.len() != quasi.len() {
+        findings.push(Finding {
+            claim: "every quasi-identifier has a hierarchy".into(),
+            found: format!("{} hierarchies", source.hierarchies.len()),
+            holds: false,
+        });
+        return;
+    }
+    let unit = source.unit.as_ref().map(|unit| input_header.iter().position(|column| column == unit));
+    if unit == Some(None) {
+        findings.push(Finding {
+            claim: "the column that names persons is a column of the input".into(),
+            found: "it is not".into(),
+            holds: false,
+        });
+        return;
+    }
+    let comparison =
+        Comparison { release, source, quasi, origins: &origins, unit: unit.flatten(), groups, k: claims.k };
     let claim = "every released row is an input row, generalized column by column to one level";
     let mut possible = Vec::new();
     for (hierarchy, (&at, name)) in source.hierarchies.iter().zip(quasi.iter().zip(&claims.quasi_identifiers))
@@ -85,7 +108,7 @@ pub(crate) fn check(
     }
     let mut best: Option<Mismatch> = None;
     for levels in combinations(&possible) {
-        let mismatch = compare(release, claims, source, quasi, &origins, &levels);
+        let mismatch = comparison.at(&levels);
         if best.as_ref().is_none_or(|best| mismatch.severity() < best.severity()) {
             best = Some(mismatch);
         }
@@ -98,11 +121,11 @@ pub(crate) fn check(
     };
     findings.push(Finding {
         claim: claim.into(),
-        found: match best.strange_rows.first() {
+        found: match best.first_strange_row {
             None => "all are".into(),
-            Some(row_idx) => format!("{} are not, the first is row {}", best.strange_rows.len(), row_idx + 1),
+            Some(row_idx) => format!("{} are not, the first is row {}", best.strange_rows, row_idx + 1),
         },
-        holds: best.strange_rows.is_empty(),
+        holds: best.first_strange_row.is_none(),
     });
     findings.push(Finding {
         claim: "suppressed rows are whole groups, each too small to be published".into(),
@@ -131,16 +154,10 @@ fn possible_levels(
     released_at: usize,
     input_at: usize,
 ) -> Vec<usize> {
-    let mut released: HashMap<&str, u64> = HashMap::new();
-    for row_idx in 0..release.n_rows() {
-        *released.entry(release.cell(row_idx, released_at)).or_insert(0) += 1;
-    }
-    let mut values: HashMap<&str, u64> = HashMap::new();
-    for row_idx in 0..input.n_rows() {
-        *values.entry(input.cell(row_idx, input_at)).or_insert(0) += 1;
-    }
+    let released = label_counts(release, released_at);
+    let values = label_counts(input, input_at);
     let is_possible = |level: usize| {
-        let mut labels: HashMap<&str, u64> = HashMap::new();
+        let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
         for (value, n) in &values {
             if let Some(label) = hierarchy.paths.get(*value).and_then(|path| path.get(level)) {
                 *labels.entry(label).or_insert(0) += n;
@@ -149,6 +166,18 @@ fn possible_levels(
         released.iter().all(|(label, n)| labels.get(label).is_some_and(|most| n <= most))
     };
     hierarchy.levels.iter().copied().filter(|&level| is_possible(level)).collect()
+}
+
+/// How often each label of a column stands in a row.
+fn label_counts(table: &dyn Labels, column_idx: usize) -> FxHashMap<&str, u64> {
+    let column = table.column(column_idx);
+    let mut counts = FxHashMap::default();
+    for (&label, &n) in column.labels.iter().zip(&count(&column.codes, column.labels.len())) {
+        if n > 0 {
+            *counts.entry(label).or_insert(0) += u64::from(n);
+        }
+    }
+    counts
 }
 
 /// All ways to pick one of each, as far as they are few.
@@ -167,80 +196,129 @@ fn combinations(possible: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// How a release differs from the input recoded at some levels.
+#[derive(Default)]
 struct Mismatch {
-    strange_rows: Vec<usize>,
-    partial_groups: usize,
-    needless_groups: usize,
+    strange_rows: u64,
+    first_strange_row: Option<usize>,
+    partial_groups: u64,
+    needless_groups: u64,
     fewest_persons: Option<u64>,
 }
 
 impl Mismatch {
-    fn severity(&self) -> usize {
-        self.strange_rows.len() + self.partial_groups + self.needless_groups
+    fn severity(&self) -> u64 {
+        self.strange_rows + self.partial_groups + self.needless_groups
     }
 }
 
-#[derive(Default)]
-struct InputGroup<'a> {
-    rows: u64,
-    released: u64,
-    persons: HashSet<&'a str>,
+/// The release beside its input.
+struct Comparison<'a> {
+    release: &'a dyn Labels,
+    source: &'a Source<'a>,
+    /// The quasi-identifiers among the released columns.
+    quasi: &'a [usize],
+    /// Where each released column stands in the input.
+    origins: &'a [usize],
+    /// The column of the input that says whom a row is about.
+    unit: Option<usize>,
+    /// The released rows by their quasi-identifiers.
+    groups: &'a Groups,
+    k: u64,
 }
 
-fn compare(
-    release: &dyn Labels,
-    claims: &Claims<'_>,
-    source: &Source<'_>,
-    quasi: &[usize],
-    origins: &[usize],
-    levels: &[usize],
-) -> Mismatch {
-    let input = source.input;
-    let unit = source.unit.as_ref().and_then(|unit| input.header().iter().position(|column| column == unit));
-    // A released column's cell of an input row: generalized if it is a quasi-identifier.
-    let recoded = |row_idx: usize, column: usize| -> &str {
-        let value = input.cell(row_idx, origins[column]);
-        match quasi.iter().position(|&at| at == column) {
-            None => value,
-            Some(at) => {
-                source.hierarchies[at].paths.get(value).map_or(value, |path| path[levels[at]].as_str())
+impl Comparison<'_> {
+    fn at(&self, levels: &[usize]) -> Mismatch {
+        let input = self.source.input;
+        let mut mismatch = Mismatch::default();
+
+        // One representative of each released group, then all input rows, recoded.
+        let mut keys = Keys::new(self.groups.len() + input.n_rows());
+        for ((&at, hierarchy), &level) in self.quasi.iter().zip(&self.source.hierarchies).zip(levels) {
+            let (released, collected) = (self.release.column(at), input.column(self.origins[at]));
+            let recoded = collected.labels.iter().map(|&value| {
+                hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
+            });
+            let mut numbers = Numbers::default();
+            let of_released = numbers.all(released.labels.iter().copied());
+            let of_collected = numbers.all(recoded);
+            let representatives: Vec<u32> =
+                self.groups.first_rows.iter().map(|&row_idx| released.codes[row_idx as usize]).collect();
+            keys.fold(&[(&representatives, &of_released), (&collected.codes, &of_collected)], numbers.len());
+        }
+        let both = keys.into_groups();
+        let (of_group, of_input_row) = both.of_row.split_at(self.groups.len());
+        let collected = count(of_input_row, both.len());
+        let mut released = vec![0_u32; both.len()];
+        for (&group, rows) in of_group.iter().zip(self.groups.sizes()) {
+            released[group as usize] = rows;
+        }
+
+        let others: Vec<usize> = (0..self.origins.len()).filter(|at| !self.quasi.contains(at)).collect();
+        let of_released_row = self.groups.of_row.iter().map(|&group| of_group[group as usize]);
+        if others.is_empty() {
+            let mut left = collected.clone();
+            mismatch.use_up(&mut left, of_released_row);
+        } else {
+            let numbers = of_released_row.chain(of_input_row.iter().copied());
+            let mut keys = Keys::from_numbers(numbers, both.len());
+            for at in others {
+                let (released, collected) = (self.release.column(at), input.column(self.origins[at]));
+                let mut numbers = Numbers::default();
+                let of_released = numbers.all(released.labels.iter().copied());
+                let of_collected = numbers.all(collected.labels.iter().copied());
+                keys.fold(
+                    &[(&released.codes, &of_released), (&collected.codes, &of_collected)],
+                    numbers.len(),
+                );
+            }
+            let rows = keys.into_groups();
+            let (of_released_row, of_input_row) = rows.of_row.split_at(self.release.n_rows());
+            let mut left = count(of_input_row, rows.len());
+            mismatch.use_up(&mut left, of_released_row.iter().copied());
+        }
+
+        let persons = self.unit.map(|unit| {
+            let column = input.column(unit);
+            let mut numbers = Numbers::default();
+            let of_code = numbers.all(column.labels.iter().copied());
+            let mut keys = Keys::from_numbers(of_input_row.iter().copied(), both.len());
+            keys.fold(&[(&column.codes, &of_code)], numbers.len());
+            let mut persons = vec![0_u32; both.len()];
+            for &row_idx in &keys.into_groups().first_rows {
+                persons[of_input_row[row_idx as usize] as usize] += 1;
+            }
+            persons
+        });
+        for (group, (&rows, &released)) in collected.iter().zip(&released).enumerate() {
+            // A group that the input does not have: its rows are strange, and counted as such.
+            if rows == 0 {
+                continue;
+            }
+            let size = u64::from(persons.as_ref().map_or(rows, |persons| persons[group]));
+            if released == 0 {
+                mismatch.needless_groups += u64::from(size >= self.k);
+                continue;
+            }
+            mismatch.partial_groups += u64::from(released != rows);
+            mismatch.fewest_persons = Some(mismatch.fewest_persons.map_or(size, |least| least.min(size)));
+        }
+        mismatch
+    }
+}
+
+impl Mismatch {
+    /// Takes a row from what is left for each released one.
+    fn use_up(&mut self, left: &mut [u32], released: impl Iterator<Item = u32>) {
+        for (row_idx, row) in released.enumerate() {
+            match &mut left[row as usize] {
+                0 => {
+                    self.strange_rows += 1;
+                    self.first_strange_row.get_or_insert(row_idx);
+                }
+                n => *n -= 1,
             }
         }
-    };
-    let mut left: HashMap<Vec<&str>, u64> = HashMap::new();
-    let mut groups: HashMap<Vec<&str>, InputGroup<'_>> = HashMap::new();
-    for row_idx in 0..input.n_rows() {
-        *left.entry((0..origins.len()).map(|column| recoded(row_idx, column)).collect()).or_insert(0) += 1;
-        let group = groups.entry(quasi.iter().map(|&column| recoded(row_idx, column)).collect()).or_default();
-        group.rows += 1;
-        if let Some(unit) = unit {
-            group.persons.insert(input.cell(row_idx, unit));
-        }
     }
-    let mut mismatch =
-        Mismatch { strange_rows: Vec::new(), partial_groups: 0, needless_groups: 0, fewest_persons: None };
-    for row_idx in 0..release.n_rows() {
-        let row: Vec<&str> = (0..origins.len()).map(|column| release.cell(row_idx, column)).collect();
-        match left.get_mut(&row) {
-            Some(n) if *n > 0 => *n -= 1,
-            _ => mismatch.strange_rows.push(row_idx),
-        }
-        let group: Vec<&str> = quasi.iter().map(|&column| release.cell(row_idx, column)).collect();
-        if let Some(group) = groups.get_mut(&group) {
-            group.released += 1;
-        }
-    }
-    for group in groups.values() {
-        let size = if unit.is_some() { group.persons.len() as u64 } else { group.rows };
-        match group.released {
-            0 => mismatch.needless_groups += usize::from(size >= claims.k),
-            released => {
-                mismatch.partial_groups += usize::from(released != group.rows);
-                mismatch.fewest_persons = Some(mismatch.fewest_persons.map_or(size, |least| least.min(size)));
-            }
-        }
-    }
-    mismatch
 }
 
 #[cfg(test)]

@@ -17,25 +17,47 @@
 //! A [`Verified`] release cannot be made in any other way than by [`verify`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
 
-mod against_input;
+mod keys;
+mod fraction;
+mod entropy;
+mod ordered;
 mod measure;
+mod sensitive;
+mod against_input;
 mod string_table;
 
 pub use against_input::{Hierarchy, Source};
+pub use fraction::Fraction;
 pub use measure::Measured;
+pub use sensitive::SensitiveClaim;
 pub use string_table::StringTable;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
-/// A table of labels.
+use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
+
+/// A table of labels, column by column.
 pub trait Labels {
     /// The columns' names.
     fn header(&self) -> Vec<&str>;
     /// How many rows there are.
     fn n_rows(&self) -> usize;
-    /// One cell.
-    fn cell(&self, row_idx: usize, column_idx: usize) -> &str;
+    /// One column.
+    fn column(&self, column_idx: usize) -> LabelColumn<'_>;
+}
+
+/// A column: the cell of row i is `labels[codes[i]]`.
+///
+/// Codes only spare the checker the reading of every cell; it does not trust them. Equal labels may stand under
+/// several codes, and labels may occur in no row.
+#[derive(Debug, Clone)]
+pub struct LabelColumn<'a> {
+    /// All labels of the column, and possibly more.
+    pub labels: Vec<&'a str>,
+    /// For each row, where its label stands.
+    pub codes: Cow<'a, [u32]>,
 }
 
 /// What is claimed of a release.
@@ -46,8 +68,8 @@ pub struct Claims<'a> {
     pub k: u64,
     /// Exactly these columns are released, in this order, if they were declared.
     pub columns: Option<Vec<String>>,
-    /// Columns whose values nobody should learn; what the release reaches on them is measured.
-    pub sensitive: Vec<String>,
+    /// Columns whose values nobody should learn, and what is claimed of them.
+    pub sensitive: Vec<SensitiveClaim>,
     /// What the release was made from, if it is at hand.
     pub source: Option<Source<'a>>,
 }
@@ -142,14 +164,33 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         return report;
     }
     let quasi: Vec<usize> = quasi.into_iter().flatten().collect();
-
-    let groups = Groups::new(release, &quasi);
-    let mut sizes: HashMap<u64, u64> = HashMap::new();
-    for rows in &groups.rows {
-        *sizes.entry(rows.len() as u64).or_insert(0) += 1;
+    let n_ambiguous =
+        quasi.iter().filter(|&&at| header.iter().filter(|name| **name == header[at]).count() > 1).count();
+    if n_ambiguous > 0 {
+        report.findings.push(Finding {
+            claim: "no other column has the name of a quasi-identifier".into(),
+            found: format!("{n_ambiguous} names stand twice"),
+            holds: false,
+        });
+        return report;
     }
-    report.group_sizes = sizes.into_iter().collect();
-    report.group_sizes.sort_unstable();
+    let n_rows = release.n_rows() + claims.source.as_ref().map_or(0, |source| source.input.n_rows());
+    if n_rows > MAX_ROWS {
+        report.findings.push(Finding {
+            claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
+            found: format!("{n_rows} rows, more than can be checked"),
+            holds: false,
+        });
+        return report;
+    }
+
+    let groups = group(release, &quasi);
+    let sizes = groups.sizes();
+    let mut group_sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    for &rows in &sizes {
+        *group_sizes.entry(u64::from(rows)).or_insert(0) += 1;
+    }
+    report.group_sizes = group_sizes.into_iter().collect();
     report.smallest_group = report.group_sizes.first().map(|&(rows, _)| rows);
     report.findings.push(Finding {
         claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
@@ -160,42 +201,35 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
             // Rows of one person may make up a group: then persons decide, below.
             || claims.source.as_ref().is_some_and(|source| source.unit.is_some()),
     });
-    for name in &claims.sensitive {
-        match position(name) {
-            Some(at) => report.measured.push(measure::measure(release, name, at, &groups)),
-            None => report.findings.push(Finding {
-                claim: format!("the sensitive column {name} is released"),
+    for claim in &claims.sensitive {
+        let Some(at) = position(&claim.column) else {
+            report.findings.push(Finding {
+                claim: format!("the sensitive column {} is released", claim.column),
                 found: "it is not there".into(),
                 holds: false,
-            }),
-        }
+            });
+            continue;
+        };
+        let column = release.column(at);
+        report.measured.push(sensitive::check(&column, &groups, claim, &mut report.findings));
     }
     // Without the right columns there is nothing to compare row by row.
     if let (Some(source), true) = (&claims.source, declared) {
-        against_input::check(release, claims, source, &quasi, &mut report.findings);
+        against_input::check(release, claims, source, &quasi, &groups, &mut report.findings);
     }
     report
 }
 
-/// Rows with equal labels.
-struct Groups {
-    rows: Vec<Vec<usize>>,
-}
-
-impl Groups {
-    fn new(table: &dyn Labels, columns: &[usize]) -> Self {
-        let mut index: HashMap<Vec<&str>, usize> = HashMap::new();
-        let mut rows: Vec<Vec<usize>> = Vec::new();
-        for row_idx in 0..table.n_rows() {
-            let labels = columns.iter().map(|&at| table.cell(row_idx, at)).collect();
-            let group = *index.entry(labels).or_insert_with(|| {
-                rows.push(Vec::new());
-                rows.len() - 1
-            });
-            rows[group].push(row_idx);
-        }
-        Groups { rows }
+/// Groups the rows by the labels of some columns.
+fn group(table: &dyn Labels, columns: &[usize]) -> Groups {
+    let mut keys = Keys::new(table.n_rows());
+    for &at in columns {
+        let column = table.column(at);
+        let mut numbers = Numbers::default();
+        let of_code = numbers.all(column.labels.iter().copied());
+        keys.fold(&[(&column.codes, &of_code)], numbers.len());
     }
+    keys.into_groups()
 }
 
 #[cfg(test)]
@@ -211,7 +245,7 @@ mod tests {
             quasi_identifiers: vec!["sex".into(), "zip".into()],
             k,
             columns: None,
-            sensitive: vec!["ill".into()],
+            sensitive: vec![SensitiveClaim::measured("ill")],
             source: None,
         }
     }
@@ -243,5 +277,31 @@ mod tests {
         assert!(!declared(&["zip", "sex", "ill"]));
         let missing = Claims { quasi_identifiers: vec!["age".into()], ..claims(1) };
         assert!(!check(&table(RELEASE), &missing).holds());
+        let twice = "sex,zip,ill,zip\nf,1*,a,11\nf,1*,b,12\n";
+        assert!(!check(&table(twice), &claims(2)).holds(), "a second column zip singles everybody out");
+    }
+
+    /// Equal labels under different codes, a label in no row.
+    struct Odd;
+
+    impl Labels for Odd {
+        fn header(&self) -> Vec<&str> {
+            vec!["sex", "zip", "ill"]
+        }
+        fn n_rows(&self) -> usize {
+            4
+        }
+        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+            let codes: &[u32] = if column_idx == 2 { &[4, 2, 1, 0] } else { &[0, 2, 1, 3] };
+            LabelColumn { labels: vec!["a", "b", "a", "b", "a", "z"], codes: Cow::Borrowed(codes) }
+        }
+    }
+
+    #[test]
+    fn codes_are_not_trusted() {
+        let report = check(&Odd, &claims(2));
+        assert_eq!(report.group_sizes, [(2, 2)], "rows a a b b, whatever their codes");
+        let measured = &report.measured[0];
+        assert_eq!((measured.alpha, measured.distinct_l), (Some((2, 2)), Some(1)), "groups a a and b a");
     }
 }

@@ -1,8 +1,14 @@
 //! A table of strings from a CSV file, read by the `csv` crate and nothing of incog.
+//!
+//! Cells are dictionary-coded while they are read: 4 bytes a cell, and each distinct text of a column once.
 
+use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::io::Read;
 
-use crate::Labels;
+use rustc_hash::FxBuildHasher;
+
+use crate::{LabelColumn, Labels};
 
 /// A table of strings, column by column.
 #[derive(Debug, Clone, Default)]
@@ -12,12 +18,18 @@ pub struct StringTable {
     n_rows: usize,
 }
 
-/// The cells of a column in one buffer.
+/// The cells of a column: distinct texts, and which of them each row has.
 #[derive(Debug, Clone, Default)]
 struct Cells {
+    /// All distinct texts, one after the other.
     text: String,
     ends: Vec<usize>,
+    /// Open addressing: codes at the place of their hash or right of it. A power of two, at most half full.
+    slots: Vec<u32>,
+    codes: Vec<u32>,
 }
+
+const FREE: u32 = u32::MAX;
 
 impl StringTable {
     /// Reads a CSV table with a header line. An error names the line, never a cell.
@@ -38,14 +50,63 @@ impl StringTable {
         let mut table = StringTable { columns: vec![Cells::default(); header.len()], header, n_rows: 0 };
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| problem(&error))? {
-            for (column, cell) in table.columns.iter_mut().zip(&record) {
-                column.text.push_str(cell);
-                column.ends.push(column.text.len());
+            for ((column, cell), name) in table.columns.iter_mut().zip(&record).zip(&table.header) {
+                if !column.push(cell) {
+                    return Err(format!("column `{name}` has too many distinct values"));
+                }
             }
             table.n_rows += 1;
         }
         Ok(table)
     }
+}
+
+impl Cells {
+    /// Appends a row; `false` if there is no code left for a new text.
+    fn push(&mut self, cell: &str) -> bool {
+        if 2 * self.ends.len() >= self.slots.len() {
+            self.grow();
+        }
+        let mut slot = hash(cell) & (self.slots.len() - 1);
+        while self.slots[slot] != FREE {
+            if self.label(self.slots[slot]) == cell {
+                self.codes.push(self.slots[slot]);
+                return true;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        let Some(code) = u32::try_from(self.ends.len()).ok().filter(|&code| code != FREE) else {
+            return false;
+        };
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+        self.slots[slot] = code;
+        self.codes.push(code);
+        true
+    }
+
+    fn grow(&mut self) {
+        let n_slots = (2 * self.slots.len()).max(16);
+        let mut slots = vec![FREE; n_slots];
+        for code in 0..self.ends.len() as u32 {
+            let mut slot = hash(self.label(code)) & (n_slots - 1);
+            while slots[slot] != FREE {
+                slot = (slot + 1) & (n_slots - 1);
+            }
+            slots[slot] = code;
+        }
+        self.slots = slots;
+    }
+
+    fn label(&self, code: u32) -> &str {
+        let code = code as usize;
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.text[start..self.ends[code]]
+    }
+}
+
+fn hash(text: &str) -> usize {
+    FxBuildHasher.hash_one(text) as usize
 }
 
 impl Labels for StringTable {
@@ -57,9 +118,40 @@ impl Labels for StringTable {
         self.n_rows
     }
 
-    fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        let Cells { text, ends } = &self.columns[column_idx];
-        let start = if row_idx == 0 { 0 } else { ends[row_idx - 1] };
-        &text[start..ends[row_idx]]
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        let cells = &self.columns[column_idx];
+        LabelColumn {
+            labels: (0..cells.ends.len() as u32).map(|code| cells.label(code)).collect(),
+            codes: Cow::Borrowed(&cells.codes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_is_read_back_as_it_was_written() {
+        let cell =
+            |row: usize| ["", "a,b", "\"q\"", "ä"].get(row % 5).map_or((row / 7).to_string(), |&c| c.into());
+        let mut text = "x,y\n".to_owned();
+        for row in 0..3000 {
+            text += &format!("\"{}\",{}\n", cell(row).replace('"', "\"\""), row % 2);
+        }
+        let table = StringTable::parse(text.as_bytes(), b',').unwrap();
+        assert_eq!((table.header(), table.n_rows()), (vec!["x", "y"], 3000));
+        let LabelColumn { labels, codes } = table.column(0);
+        for row in 0..3000 {
+            assert_eq!(labels[codes[row] as usize], cell(row));
+        }
+        assert_eq!(table.column(1).labels, ["0", "1"]);
+    }
+
+    #[test]
+    fn errors_name_lines_and_no_cells() {
+        let problem = |text: &[u8]| StringTable::parse(text, b',').unwrap_err();
+        assert_eq!(problem(b"a,b\n1,2\nsecret\n"), "line 3 has 1 fields, the header has 2");
+        assert_eq!(problem(b"a,b\n1,2\nsecret,\xff\n"), "line 3 is not UTF-8");
     }
 }

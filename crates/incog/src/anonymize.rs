@@ -8,7 +8,7 @@ use incog_core::metric::{self, Costs, Scored};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Report, StringTable, check, verify};
+use incog_verify::{Fraction, Report, StringTable, check, verify};
 
 use crate::plan::Plan;
 use crate::sink;
@@ -89,9 +89,8 @@ impl Plan {
             )
             .with_hint("nothing was written; please report this")
         })?;
-        let Format::Csv { delimiter } = self.format;
         watch.enter(Stage::Writing);
-        sink::write_csv(&verified, &path, delimiter, job_output.order, watch)?;
+        sink::write(&verified, &path, &self.format, job_output.order, watch)?.appear()?;
 
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(Anonymized::Published(Box::new(Published {
@@ -206,15 +205,22 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
         let Some((n, of)) = measured.alpha else {
             continue;
         };
-        writeln!(
+        write!(
             f,
             "  {}: alpha {:.3} ({n} of {of}), distinct l {}, entropy l {:.2}, t {:.3}",
             measured.column,
             n as f64 / of as f64,
             measured.distinct_l.unwrap_or(0),
             measured.entropy_l.unwrap_or(0.0),
-            measured.t.unwrap_or(0.0)
+            measured.t.map_or(0.0, Fraction::to_f64)
         )?;
+        if let Some(t) = measured.ordered_t {
+            write!(f, " (ordered {:.3})", t.to_f64())?;
+        }
+        if let Some(c) = measured.recursive_c.first() {
+            write!(f, ", recursive (c, 2) for c above {:.3}", c.to_f64())?;
+        }
+        writeln!(f)?;
         if measured.uniform_groups > 0 {
             writeln!(
                 f,

@@ -1,11 +1,14 @@
 //! What a job claims of its release, in the checker's terms.
 //!
-//! The only place where the engine's data meets the independent checker: it hands over strings.
+//! The only place where the engine's data meets the independent checker: it hands over strings, and codes that
+//! say which string stands where. The checker numbers the strings anew.
+
+use std::borrow::Cow;
 
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
-use incog_verify::{Claims, Hierarchy, Labels, Source};
+use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, SensitiveClaim, Source};
 
 use crate::plan::Plan;
 
@@ -21,8 +24,11 @@ impl Labels for Released<'_> {
         self.0.n_rows()
     }
 
-    fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        self.0.cell(row_idx, column_idx)
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        LabelColumn {
+            labels: self.0.labels(column_idx).collect(),
+            codes: Cow::Owned(self.0.codes(column_idx)),
+        }
     }
 }
 
@@ -38,8 +44,9 @@ impl Labels for Collected<'_> {
         self.0.n_rows()
     }
 
-    fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        self.0.columns()[column_idx].cell(row_idx)
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        let column = &self.0.columns()[column_idx];
+        LabelColumn { labels: column.dictionary().values().collect(), codes: Cow::Borrowed(column.codes()) }
     }
 }
 
@@ -53,7 +60,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels) -> Claims<'a> {
         // The policy was made from a k that is not negative.
         k: plan.job.policy.k.unsigned_abs(),
         columns: Some(released.map(name).collect()),
-        sensitive: sensitive.map(name).collect(),
+        sensitive: sensitive.map(name).map(SensitiveClaim::measured).collect(),
         source: Some(Source {
             input,
             hierarchies: hierarchies(&plan.attributes, &plan.table),

@@ -10,7 +10,7 @@ use crate::table::{Column, Role, Table};
 pub struct Release<'a> {
     columns: Vec<ReleasedColumn<'a>>,
     /// The records that are released, as row indexes of the table.
-    rows: Vec<usize>,
+    rows: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ enum ReleasedColumn<'a> {
 }
 
 impl<'a> Release<'a> {
-    pub(super) fn new(table: &'a Table, levels: &[(&'a Attribute, u8)], rows: Vec<usize>) -> Self {
+    pub(super) fn new(table: &'a Table, levels: &[(&'a Attribute, u8)], rows: Vec<u32>) -> Self {
         let columns = table
             .columns()
             .iter()
@@ -48,9 +48,31 @@ impl<'a> Release<'a> {
         self.rows.len()
     }
 
+    /// All labels that a column may have, by their codes; some may stand in no released record.
+    pub fn labels(&self, column_idx: usize) -> impl ExactSizeIterator<Item = &str> {
+        match &self.columns[column_idx] {
+            ReleasedColumn::Kept(column) => column.dictionary().values(),
+            ReleasedColumn::Generalized(_, attribute, level) => attribute.hierarchy().labels(*level).values(),
+        }
+    }
+
+    /// The code of each released record's label.
+    pub fn codes(&self, column_idx: usize) -> Vec<u32> {
+        match &self.columns[column_idx] {
+            ReleasedColumn::Kept(column) => {
+                let codes = column.codes();
+                self.rows.iter().map(|&row_idx| codes[row_idx as usize]).collect()
+            }
+            ReleasedColumn::Generalized(column, attribute, level) => {
+                let (codes, labels) = (column.codes(), attribute.labels_at(*level));
+                self.rows.iter().map(|&row_idx| labels[codes[row_idx as usize] as usize]).collect()
+            }
+        }
+    }
+
     /// A released cell.
     pub fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        let row_idx = self.rows[row_idx];
+        let row_idx = self.rows[row_idx] as usize;
         match &self.columns[column_idx] {
             ReleasedColumn::Kept(column) => column.cell(row_idx),
             ReleasedColumn::Generalized(column, attribute, level) => {

@@ -6,26 +6,94 @@
 
 mod csv;
 
-pub use csv::write_csv;
-
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_verify::{Labels, Verified};
+use rand::seq::SliceRandom;
+use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::source::STANDARD;
+use crate::job::Order;
+use crate::source::{Format, STANDARD};
 
-/// An output that does not exist until it is finished.
+const BUFFER: usize = 1 << 20;
+
+/// Writes a verified release; it appears when the file is finished. Row order is the input's, or drawn from the
+/// operating system's randomness and recorded nowhere.
+pub(crate) fn write<R: Labels>(
+    verified: &Verified<R>,
+    path: &Path,
+    format: &Format,
+    order: Order,
+    watch: &Watch,
+) -> Result<Finished> {
+    let release = verified.release();
+    let rows = Rows::new(release.n_rows(), order);
+    let mut file = Unfinished::create(path)?;
+    match format {
+        Format::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
+    }
+    file.finish()
+}
+
+/// In which order rows are written.
+pub(crate) enum Rows {
+    /// The input's: so many.
+    AsTheyAre(usize),
+    /// Any.
+    Shuffled(Vec<u32>),
+}
+
+impl Rows {
+    fn new(n_rows: usize, order: Order) -> Self {
+        match order {
+            Order::Input => Rows::AsTheyAre(n_rows),
+            Order::Shuffle => {
+                let mut rows: Vec<u32> = (0..n_rows as u32).collect();
+                rows.shuffle(&mut rand::rng());
+                Rows::Shuffled(rows)
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Rows::AsTheyAre(n_rows) => *n_rows,
+            Rows::Shuffled(rows) => rows.len(),
+        }
+    }
+
+    /// Which row comes at a place.
+    fn get(&self, at: usize) -> usize {
+        match self {
+            Rows::AsTheyAre(_) => at,
+            Rows::Shuffled(rows) => rows[at] as usize,
+        }
+    }
+}
+
+/// An output that is being written, under another name than its own.
 pub(crate) struct Unfinished {
     path: PathBuf,
     writer: Writer,
 }
 
 enum Writer {
-    Plain(BufWriter<NamedTempFile>),
-    Gzip(Box<flate2::write::GzEncoder<BufWriter<NamedTempFile>>>),
-    Zstd(Box<zstd::stream::write::Encoder<'static, BufWriter<NamedTempFile>>>),
+    Plain(Hashed),
+    Gzip(Box<flate2::write::GzEncoder<Hashed>>),
+    Zstd(Box<zstd::stream::write::Encoder<'static, Hashed>>),
+}
+
+/// Where the bytes go, and their digest so far.
+struct Hashed {
+    to: Target,
+    digest: Sha256,
+}
+
+enum Target {
+    File(BufWriter<NamedTempFile>),
     Standard(BufWriter<std::io::Stdout>),
 }
 
@@ -34,7 +102,8 @@ impl Unfinished {
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let failed = |problem: &str| cannot_write(path, problem);
         if path.as_os_str() == STANDARD {
-            let writer = Writer::Standard(BufWriter::with_capacity(1 << 20, std::io::stdout()));
+            let to = Target::Standard(BufWriter::with_capacity(BUFFER, std::io::stdout()));
+            let writer = Writer::Plain(Hashed { to, digest: Sha256::new() });
             return Ok(Unfinished { path: path.to_owned(), writer });
         }
         if path.is_dir() {
@@ -53,53 +122,109 @@ impl Unfinished {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder).map_err(|error| failed(&error.to_string()))?;
-        let file = BufWriter::with_capacity(1 << 20, file);
+        let to = Target::File(BufWriter::with_capacity(BUFFER, file));
+        let hashed = Hashed { to, digest: Sha256::new() };
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let writer = match extension {
             "gz" => {
-                Writer::Gzip(Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::default())))
+                Writer::Gzip(Box::new(flate2::write::GzEncoder::new(hashed, flate2::Compression::default())))
             }
             "zst" => Writer::Zstd(Box::new(
-                zstd::stream::write::Encoder::new(file, 0).map_err(|error| failed(&error.to_string()))?,
+                zstd::stream::write::Encoder::new(hashed, 0).map_err(|error| failed(&error.to_string()))?,
             )),
-            _ => Writer::Plain(file),
+            _ => Writer::Plain(hashed),
         };
         Ok(Unfinished { path: path.to_owned(), writer })
     }
 
-    /// Makes the output appear, whole.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Appends bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_all(bytes).map_err(|error| cannot_write(&self.path, &error.to_string()))
+    }
+
+    /// Ends the output and brings it to the disk.
+    pub(crate) fn finish(self) -> Result<Finished> {
         let Unfinished { path, writer } = self;
         let failed = |error: std::io::Error| cannot_write(&path, &error.to_string());
-        let file = match writer {
-            Writer::Standard(mut stdout) => return stdout.flush().map_err(failed),
-            Writer::Plain(file) => file,
+        let Hashed { to, digest } = match writer {
+            Writer::Plain(hashed) => hashed,
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
-        let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(())
+        let file = match to {
+            Target::Standard(mut stdout) => {
+                stdout.flush().map_err(failed)?;
+                None
+            }
+            Target::File(file) => {
+                let file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+                file.as_file().sync_all().map_err(failed)?;
+                Some(file)
+            }
+        };
+        Ok(Finished { path, file, sha256: digest.finalize().into() })
+    }
+}
+
+/// An output that is whole and on disk, but not yet under its own name. Dropped, it is gone.
+pub(crate) struct Finished {
+    path: PathBuf,
+    /// `None` if it went to standard output.
+    file: Option<NamedTempFile>,
+    sha256: [u8; 32],
+}
+
+impl Finished {
+    /// The digest of its bytes.
+    pub(crate) fn sha256(&self) -> [u8; 32] {
+        self.sha256
+    }
+
+    /// Makes it appear.
+    pub(crate) fn appear(self) -> Result<()> {
+        let Finished { path, file, .. } = self;
+        match file {
+            None => Ok(()),
+            Some(file) => {
+                file.persist(&path).map_err(|error| cannot_write(&path, &error.error.to_string()))?;
+                Ok(())
+            }
+        }
     }
 }
 
 impl Write for Unfinished {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match &mut self.writer {
-            Writer::Plain(file) => file.write(bytes),
+            Writer::Plain(hashed) => hashed.write(bytes),
             Writer::Gzip(encoder) => encoder.write(bytes),
             Writer::Zstd(encoder) => encoder.write(bytes),
-            Writer::Standard(stdout) => stdout.write(bytes),
         }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.writer {
-            Writer::Plain(file) => file.flush(),
+            Writer::Plain(hashed) => hashed.flush(),
             Writer::Gzip(encoder) => encoder.flush(),
             Writer::Zstd(encoder) => encoder.flush(),
-            Writer::Standard(stdout) => stdout.flush(),
+        }
+    }
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let n = match &mut self.to {
+            Target::File(file) => file.write(bytes),
+            Target::Standard(stdout) => stdout.write(bytes),
+        }?;
+        self.digest.update(&bytes[..n]);
+        Ok(n)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match &mut self.to {
+            Target::File(file) => file.flush(),
+            Target::Standard(stdout) => stdout.flush(),
         }
     }
 }
