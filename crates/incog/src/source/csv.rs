@@ -169,27 +169,20 @@ fn detect(start: &[u8]) -> u8 {
 }
 
 fn explain(name: &str, header: &[String], problem: Problem) -> Error {
-    let utf8_hint = "convert the file, for example with iconv -t UTF-8";
     match problem {
         Problem::Io(error) => unreadable(Path::new(name), "the data file", &error.to_string()),
         Problem::Ragged { line, n_fields, expected } => Error::input(format!(
             "data file `{name}`, line {line} has {n_fields} fields, the header has {expected}"
         ))
         .with_hint("a field that contains the delimiter or a line break must be quoted"),
-        Problem::NotUtf8 { line, column } => match header.get(column) {
-            Some(column) => {
-                Error::input(format!("data file `{name}`, line {line}: column `{column}` is not UTF-8"))
-                    .with_hint(utf8_hint)
-            }
-            // The first block: the header itself may be what is wrong.
-            None if line == 1 => {
-                Error::input(format!("data file `{name}`: the header is not UTF-8")).with_hint(utf8_hint)
-            }
-            None => {
-                Error::input(format!("data file `{name}`, line {line}: column {} is not UTF-8", column + 1))
-                    .with_hint(utf8_hint)
-            }
-        },
+        Problem::NotUtf8 { line, column, name: in_block } => {
+            let column = match header.get(column).or(in_block.as_ref()) {
+                Some(column) => format!(", line {line}: column `{column}`"),
+                None => ": the header".to_owned(),
+            };
+            Error::input(format!("data file `{name}`{column} is not UTF-8"))
+                .with_hint("convert the file, for example with iconv -t UTF-8")
+        }
         Problem::Unclosed { line } => Error::input(format!(
             "data file `{name}`: the quoted field that starts on line {line} is never closed"
         ))

@@ -56,8 +56,8 @@ pub(super) enum Problem {
     Io(std::io::Error),
     /// A record has another number of fields than the header.
     Ragged { line: u64, n_fields: usize, expected: usize },
-    /// A field is not UTF-8; `column` counts from 0.
-    NotUtf8 { line: u64, column: usize },
+    /// A field is not UTF-8; `column` counts from 0. Its name, if the header is in the same block.
+    NotUtf8 { line: u64, column: usize, name: Option<String> },
     /// A quoted field never ends.
     Unclosed { line: u64 },
     /// Text follows a closing quote.
@@ -142,10 +142,13 @@ impl<R: Read> Splitter<R> {
                 .partition_point(|&(_, end)| end as usize <= at)
                 .min(block.fields.len().max(1) - 1);
             let start = block.fields.get(field).map_or(0, |&(start, _)| start as usize);
-            Problem::NotUtf8 {
-                line: first_line + count_lines(&error.as_bytes()[..start]),
-                column: self.width.map_or(0, |width| field % width),
-            }
+            let bytes = error.as_bytes();
+            let column = self.width.map_or(0, |width| field % width);
+            let header = block.fields.get(column).filter(|_| is_first && field != column);
+            let name = header.and_then(|&(start, end)| {
+                String::from_utf8(bytes[start as usize..end as usize].to_vec()).ok()
+            });
+            Problem::NotUtf8 { line: first_line + count_lines(&bytes[..start]), column, name }
         })?;
         Ok(())
     }
@@ -357,8 +360,8 @@ mod tests {
         assert!(matches!(problem(b"a,b\n1,2\n1\n"), Problem::Ragged { line: 3, n_fields: 1, expected: 2 }));
         assert!(matches!(problem(b"a,b\n\"x\ny\",2\n1,\"x"), Problem::Unclosed { line: 4 }));
         assert!(matches!(problem(b"a,b\n1,\"x\"y\n"), Problem::AfterQuote { line: 2 }));
-        assert!(matches!(problem(b"a,b\n1,2\n3,\xFF\n"), Problem::NotUtf8 { line: 3, column: 1 }));
-        assert!(matches!(problem(b"a,b\n1,2\n\xC3,4\n"), Problem::NotUtf8 { line: 3, column: 0 }));
+        assert!(matches!(problem(b"a,b\n1,2\n3,\xFF\n"), Problem::NotUtf8 { line: 3, column: 1, .. }));
+        assert!(matches!(problem(b"a,b\n1,2\n\xC3,4\n"), Problem::NotUtf8 { line: 3, column: 0, .. }));
     }
 
     #[test]
