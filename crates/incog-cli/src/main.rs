@@ -7,6 +7,7 @@ mod anonymize;
 mod search;
 mod verify;
 mod list;
+mod explain;
 mod overrides;
 mod signals;
 mod output;
@@ -47,6 +48,10 @@ enum Command {
     Verify(verify::Arguments),
     /// List every algorithm, checker, marking, metric and privacy model
     List,
+    /// Explain a name that `incog list` prints
+    ///
+    /// Prints its kind and status, what it promises, when to use it, an example, its limits and where it comes from.
+    Explain(explain::Arguments),
     /// Print the JSON Schema of job files, for editors
     Schema,
 }
@@ -58,6 +63,7 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search::run(arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::List => list::run(),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print(&(Job::schema() + "\n")).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
