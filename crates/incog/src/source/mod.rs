@@ -6,6 +6,7 @@ mod quotes;
 
 pub use csv::Csv;
 pub(crate) use csv::open_text;
+pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::read_hierarchy;
 
 use std::fs::File;
