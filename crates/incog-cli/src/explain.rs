@@ -1,4 +1,5 @@
-//! `incog explain`: what a name promises, when to use it, an example, its limits, and where it comes from.
+//! `incog explain`: what a name promises, when to use it, an example, its limits, and where it comes from. Also the
+//! words that everything else is said in.
 
 use std::process::ExitCode;
 
@@ -9,9 +10,17 @@ use crate::output::print;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A name that `incog list` prints, such as loss or k-anonymity
+    /// A name that `incog list` prints, such as loss or k-anonymity; or quasi-identifier, suppression, unit, hierarchy
     name: Option<String>,
 }
+
+/// Words that users meet, with what they mean.
+const CONCEPTS: [(&str, &str); 4] = [
+    ("quasi-identifier", include_str!("concepts/quasi_identifier.md")),
+    ("suppression", include_str!("concepts/suppression.md")),
+    ("unit", include_str!("concepts/unit.md")),
+    ("hierarchy", include_str!("concepts/hierarchy.md")),
+];
 
 /// An entry of whatever registry.
 struct Explained {
@@ -24,11 +33,16 @@ struct Explained {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let everything = everything();
-    let names: Vec<&str> = everything.iter().map(|explained| explained.name).collect();
+    let concepts = CONCEPTS.iter().map(|&(name, _)| name);
+    let names: Vec<&str> = everything.iter().map(|explained| explained.name).chain(concepts).collect();
     let there_are = format!("there are: {}; `incog list` has a line about each", names.join(", "));
     let Some(name) = &arguments.name else {
         return Err(Error::input("nothing to explain is named").with_hint(there_are));
     };
+    if let Some((name, text)) = CONCEPTS.iter().find(|(concept, _)| concept == name) {
+        print(&format!("{name}\nkind: concept\n\n{text}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(explained) = everything.iter().find(|explained| explained.name == name) else {
         let advice = nearest(names.iter().copied(), name)
             .map_or(String::new(), |near| format!("; did you mean `{near}`?"));

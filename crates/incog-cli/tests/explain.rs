@@ -55,6 +55,21 @@ fn no_name_and_an_unknown_name_are_errors_that_name_the_list() {
     }
 }
 
+#[test]
+fn the_words_that_everything_is_said_in_are_explained_too() {
+    let names = listed();
+    for concept in ["quasi-identifier", "suppression", "unit", "hierarchy"] {
+        assert!(!names.contains(&concept.to_owned()), "{concept} names two things");
+        let output = incog(&["explain", concept]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            text.starts_with(&format!("{concept}\nkind: concept\n")) && text.lines().count() > 5,
+            "{text}"
+        );
+    }
+}
+
 /// The examples in the texts about metrics, computed again.
 #[test]
 fn the_scores_of_patients_in_the_texts_are_those_that_search_prints() {
