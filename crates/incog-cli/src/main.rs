@@ -6,7 +6,9 @@
 mod anonymize;
 mod search;
 mod verify;
+mod hierarchy;
 mod list;
+mod explain;
 mod overrides;
 mod signals;
 mod output;
@@ -45,8 +47,17 @@ enum Command {
     /// -k alone, what can be seen from the file itself. Exit code 0 if all claims hold, 1 if not, 2 if it could not be
     /// checked.
     Verify(verify::Arguments),
+    /// Show, check or make hierarchies: what values may become
+    ///
+    /// Works on the columns of a job, on a hierarchy file, or on a rule written as in a job file.
+    Hierarchy(hierarchy::Arguments),
     /// List every algorithm, checker, marking, metric and privacy model
     List,
+    /// Explain a name that `incog list` prints
+    ///
+    /// Prints its kind and status, what it promises, when to use it, an example, its limits and where it comes from. Also
+    /// explains quasi-identifier, suppression, unit and hierarchy. Exit code 2 if there is nothing of that name.
+    Explain(explain::Arguments),
     /// Print the JSON Schema of job files, for editors
     Schema,
 }
@@ -57,7 +68,9 @@ fn main() -> ExitCode {
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Hierarchy(arguments) => hierarchy::run(&arguments),
         Command::List => list::run(),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print(&(Job::schema() + "\n")).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -277,7 +277,7 @@ fn bad_data_files_are_refused() {
     spoil(b"10115,10115,10115,flu\n", &["columns 1 and 2 have the same name"], "first line");
     spoil(
         b"name,sex,zip,\"illness\nKowalczyk,f,10115,flu\n",
-        &["data.csv", "a column name contains a line break"],
+        &["data.csv", "the quoted field that starts on line 1 is never closed"],
         "quote",
     );
     spoil(
@@ -289,7 +289,7 @@ fn bad_data_files_are_refused() {
     std::fs::remove_file(job.path("data.csv")).unwrap();
     job.refused(&["cannot read the data file", "data.csv", "no such file"], "relative to the job file");
     std::fs::create_dir(job.path("data.csv")).unwrap();
-    job.refused(&["data.csv", "it is a folder"], "");
+    job.refused(&["data.csv", "has no data files"], "");
 }
 
 #[test]

@@ -13,11 +13,16 @@ pub struct Entry<T: 'static> {
     pub summary: &'static str,
     /// Where it comes from.
     pub reference: &'static str,
+    /// What `incog explain` prints: Markdown with the [`SECTIONS`] as headings, in that order.
+    pub doc: &'static str,
     /// Has a second person compared definition, module docs and code?
     pub status: Status,
     /// The thing itself.
     pub item: T,
 }
+
+/// The headings of every entry's `doc`, each as `# What it promises` on a line of its own with text below.
+pub const SECTIONS: [&str; 5] = ["What it promises", "When to use it", "Example", "Limits", "Reference"];
 
 /// How far an entry can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +77,41 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{algorithm, check, metric, privacy};
+
+    /// The texts of all entries with their names.
+    fn docs() -> Vec<(&'static str, &'static str)> {
+        fn of<T>(entries: &'static [Entry<T>]) -> impl Iterator<Item = (&'static str, &'static str)> {
+            entries.iter().map(|entry| (entry.name, entry.doc))
+        }
+        of(privacy::ALL)
+            .chain(of(algorithm::ALL))
+            .chain(of(algorithm::MARKINGS))
+            .chain(of(check::ALL))
+            .chain(of(metric::ALL))
+            .collect()
+    }
+
+    #[test]
+    fn every_entry_has_all_sections_in_order_and_none_is_empty() {
+        for (name, doc) in docs() {
+            let headings: Vec<&str> = doc.lines().filter_map(|line| line.strip_prefix("# ")).collect();
+            assert_eq!(headings, SECTIONS, "{name}");
+            assert!(doc.starts_with("# "), "{name}: text before the first section");
+            for section in doc.split("# ").skip(1) {
+                let (heading, text) = section.split_once('\n').unwrap();
+                assert!(!text.trim().is_empty(), "{name}: {heading} is empty");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_stands_for_one_thing_and_each_text_is_its_own() {
+        let docs = docs();
+        for (at, (name, doc)) in docs.iter().enumerate() {
+            assert!(docs[..at].iter().all(|(earlier, text)| earlier != name && text != doc), "{name}");
+        }
+    }
 
     #[test]
     fn a_misspelt_name_finds_its_neighbour_and_a_strange_one_none() {

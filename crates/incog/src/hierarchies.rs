@@ -1,9 +1,9 @@
 //! From what a job says of a column to its hierarchy.
 
+use incog_core::hierarchy::Attribute;
 use incog_core::hierarchy::spec::{
     Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
 };
-use incog_core::hierarchy::{Attribute, Hierarchy};
 use incog_core::table::Column;
 use incog_core::{Error, Result};
 use indexmap::IndexMap;
@@ -18,14 +18,17 @@ pub(crate) fn attribute(job: &Job, name: &str, column: &ColumnJob, data: &Column
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
     let key = ["columns", name, "hierarchy"];
-    check(name, spec).map_err(|error| job.at(&key, &error))?;
+    check(job, name, spec)?;
     let (hierarchy, origin) = match &spec.file {
         // Errors of a file name the file; those of a rule come from the job.
         Some(file) => {
             let path = job.resolve(file);
             (source::read_hierarchy(&path, name)?, path.display().to_string())
         }
-        None => (from_rule(job, name, spec, data).map_err(|error| job.at(&key, &error))?, "rule".to_owned()),
+        None => {
+            let built = rule(job, name, spec)?.build(data, spec.missing.as_deref());
+            (built.map_err(|error| job.at(&key, &error))?, "rule".to_owned())
+        }
     };
     let attribute = Attribute::bind(data, hierarchy, &origin)?;
     match &spec.levels {
@@ -35,7 +38,11 @@ pub(crate) fn attribute(job: &Job, name: &str, column: &ColumnJob, data: &Column
 }
 
 /// Is one kind of hierarchy described, with nothing that belongs to another?
-fn check(name: &str, spec: &HierarchyJob) -> Result<()> {
+pub(crate) fn check(job: &Job, name: &str, spec: &HierarchyJob) -> Result<()> {
+    one_kind(name, spec).map_err(|error| job.at(&["columns", name, "hierarchy"], &error))
+}
+
+fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
     let kinds = [
         ("file", spec.file.is_some()),
         ("intervals", spec.intervals.is_some()),
@@ -72,16 +79,17 @@ fn check(name: &str, spec: &HierarchyJob) -> Result<()> {
     Ok(())
 }
 
-/// The hierarchy that a rule makes for the values of a column.
-fn from_rule(job: &Job, name: &str, spec: &HierarchyJob, data: &Column) -> Result<Hierarchy> {
+/// The rule that a job gives for a column. Must not be asked for where it names a file.
+pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
     let spec_of = |error: Error| -> Error {
         let named = Error::new(error.kind(), format!("column `{name}`: {error}"));
-        match error.hint() {
+        let named = match error.hint() {
             Some(hint) => named.with_hint(hint),
             None => named,
-        }
+        };
+        job.at(&["columns", name, "hierarchy"], &named)
     };
-    let rule = if let Some(widths) = &spec.intervals {
+    Ok(if let Some(widths) = &spec.intervals {
         Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
     } else if let Some(units) = &spec.dates {
         Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
@@ -94,13 +102,14 @@ fn from_rule(job: &Job, name: &str, spec: &HierarchyJob, data: &Column) -> Resul
         Spec::Tree(match tree {
             TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,
             TreeJob::File(file) => {
-                Tree::parse(&source::read_text(&job.resolve(file), "the tree")?).map_err(spec_of)?
+                let text = source::read_text(&job.resolve(file), "the tree")
+                    .map_err(|error| job.at(&["columns", name, "hierarchy"], &error))?;
+                Tree::parse(&text).map_err(spec_of)?
             }
         })
     } else {
         Spec::Suppression
-    };
-    rule.build(data, spec.missing.as_deref())
+    })
 }
 
 fn date_level(unit: DateUnit) -> DateLevel {

@@ -27,6 +27,7 @@ mod report;
 mod verification;
 pub mod sink;
 mod anonymize;
+pub mod workbench;
 
 pub use anonymize::{Anonymized, Published, read_strings, render_report};
 pub use incog_core::registry;

@@ -287,7 +287,7 @@ fn budget(job: &Job) -> Result<Budget> {
     }
 }
 
-fn delimiter(job: &Job) -> Result<Option<u8>> {
+pub(crate) fn delimiter(job: &Job) -> Result<Option<u8>> {
     job.input
         .delimiter
         .map(|delimiter| {

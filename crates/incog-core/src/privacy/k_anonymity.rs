@@ -1,19 +1,4 @@
-//! # What it promises
-//! Every released record looks like at least k − 1 others on the quasi-identifiers (counting persons, where a
-//! person may have several records).
-//!
-//! # When to use it
-//! Always, as the floor: it is what stops a join with an outside table from pointing at fewer than k people.
-//!
-//! # Example
-//! With k = 2 the paper's Patients table may be released with birthdates suppressed and sex generalized.
-//!
-//! # Limits
-//! It does not hide what is common to a whole group: if all k people have the same illness, the release tells.
-//! The promise is relative to the declared quasi-identifiers.
-//!
-//! # Reference
-//! Samarati and Sweeney, 1998; definition 2.1 of LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005.
+#![doc = include_str!("k_anonymity.md")]
 
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;

@@ -76,6 +76,7 @@ pub const ALL: &[Entry<Build>] = &[Entry {
     name: "k-anonymity",
     summary: "every person looks like at least k - 1 others",
     reference: "Samarati, Sweeney: Protecting privacy when disclosing information, 1998",
+    doc: include_str!("k_anonymity.md"),
     status: Status::Preview,
     item: |k| Ok(Box::new(KAnonymity::new(k)?)),
 }];

@@ -6,22 +6,22 @@
 use std::collections::BTreeMap;
 
 use incog_core::registry::nearest;
+use schemars::JsonSchema;
 use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::job::Job;
 use crate::job::lines::{Lines, line_at};
 
-/// The line of every key, if the text is shaped like a job; otherwise all mistakes with their lines.
-pub(super) fn check(text: &str) -> Result<Lines, Vec<(usize, String)>> {
+/// The line of every key, if the text is shaped like a `T`; otherwise all mistakes with their lines.
+pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Lines, Vec<(usize, String)>> {
     let (document, broken) = DeTable::parse_recoverable(text);
     if let Some(error) = broken.first() {
         // What follows a syntax error is guesswork: only the first is told.
         let line = error.span().map_or(1, |span| line_at(text, span.start));
         return Err(vec![(line, error.message().replace('\n', ", "))]);
     }
-    let schema = serde_json::to_value(schemars::schema_for!(Job)).expect("a schema is plain data");
+    let schema = serde_json::to_value(schemars::schema_for!(T)).expect("a schema is plain data");
     let mut walk =
         Walk { text, root: &schema, lines: Lines::default(), mistakes: BTreeMap::new(), n_mistakes: 0 };
     walk.table(document.get_ref(), &schema, &mut Vec::new(), 1);

@@ -336,7 +336,7 @@ impl Job {
                 mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake).collect();
             Error::input(lines.join("\n"))
         };
-        let lines = check::check(text).map_err(several)?;
+        let lines = check::check::<Job>(text).map_err(several)?;
         let mut job: Job = toml::from_str(text).map_err(|error| {
             // Whatever the schema cannot say, such as a number that is too large.
             let line = error.span().map_or(1, |span| lines::line_at(text, span.start));
@@ -377,6 +377,28 @@ impl Job {
     /// The JSON Schema of job files, for editors.
     pub fn schema() -> String {
         serde_json::to_string_pretty(&schemars::schema_for!(Job)).expect("a schema is plain data")
+    }
+}
+
+/// A rule on its own, under the key that it has in a job file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    hierarchy: HierarchyJob,
+}
+
+impl HierarchyJob {
+    /// Reads what stands behind `hierarchy =` in a job file, with the same mistakes.
+    pub fn parse(rule: &str) -> Result<Self> {
+        let text = format!("hierarchy = {rule}");
+        let refused = |mistake: &str| format!("the rule: {}", mistake.replace('\n', ", "));
+        check::check::<Rule>(&text).map_err(|mistakes| {
+            let lines: Vec<String> = mistakes.iter().map(|(_, mistake)| refused(mistake)).collect();
+            Error::input(lines.join("\n"))
+                .with_hint("write it as in a job file, for example --rule '{ intervals = [5, 10, 20] }'")
+        })?;
+        let rule: Rule = toml::from_str(&text).map_err(|error| Error::input(refused(error.message())))?;
+        Ok(rule.hierarchy)
     }
 }
 
@@ -455,6 +477,23 @@ mod tests {
         assert_eq!(job.columns.len(), 7);
         let widths = job.columns["b"].hierarchy.as_ref().unwrap().intervals.as_ref().unwrap();
         assert_eq!(widths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["5", "0.5", "7"]);
+    }
+
+    #[test]
+    fn a_rule_is_read_as_in_a_job_file_with_the_same_mistakes() {
+        let rule = HierarchyJob::parse("{ intervals = [5, 0.5], top = 90 }").unwrap();
+        assert_eq!(rule.intervals.unwrap()[1].to_string(), "0.5");
+        let refused = |rule: &str| HierarchyJob::parse(rule).unwrap_err().to_string();
+        assert_eq!(
+            refused("{ mask = \"rigth\", interval = [5] }").lines().collect::<Vec<_>>(),
+            [
+                "the rule: `hierarchy.mask` is none of right, left; did you mean `right`?",
+                "the rule: unknown key `interval` in `hierarchy`; did you mean `intervals`?",
+            ]
+        );
+        assert_eq!(refused("5"), "the rule: `hierarchy` is a whole number, not a table");
+        assert!(refused("{ mask = ").starts_with("the rule: "));
+        assert!(refused("{}\npolicy = 1").contains("unknown key `policy`"));
     }
 
     #[test]

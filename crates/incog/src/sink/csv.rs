@@ -89,7 +89,8 @@ impl<'a> Quoted<'a> {
 /// Appends a field. In a table of one column an empty field is quoted: an empty line would be no row.
 fn quote(field: &str, delimiter: u8, is_only_column: bool, to: &mut Vec<u8>) {
     let is_special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !field.bytes().any(is_special) && !(field.is_empty() && is_only_column) {
+    let is_plain = !field.bytes().any(is_special);
+    if is_plain && !(field.is_empty() && is_only_column) {
         to.extend_from_slice(field.as_bytes());
         return;
     }

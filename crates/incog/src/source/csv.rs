@@ -14,7 +14,7 @@ use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
 
-use crate::source::split::{Block, Problem, Splitter};
+use crate::source::split::{Block, Problem, Splitter, Widths};
 use crate::source::{checked_header, open_data, table_of, unreadable};
 
 /// Delimiters that are looked for where none is given.
@@ -57,7 +57,7 @@ impl Csv {
     }
 
     fn new(file: Box<dyn Read + Send>, name: String, delimiter: u8) -> Result<Self> {
-        let mut splitter = Splitter::new(file, delimiter);
+        let mut splitter = Splitter::new(file, delimiter, Widths::Equal);
         let mut first = Block::default();
         splitter.next(&mut first).map_err(|problem| explain(&name, &[], problem))?;
         let Some(width) = splitter.width() else {

@@ -11,7 +11,8 @@ mod hierarchy;
 pub use csv::Csv;
 pub(crate) use csv::open_text;
 pub use data::{Data, Format};
-pub use hierarchy::read_hierarchy;
+pub(crate) use hierarchy::HierarchyRows;
+pub use hierarchy::{read_hierarchy, read_hierarchy_from};
 
 use std::fs::File;
 use std::io::Read;

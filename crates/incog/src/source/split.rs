@@ -4,8 +4,8 @@
 //! like any other. Lines with nothing on them are no records. A file is cut into [`Block`]s of whole records, so that
 //! one block can be read while the columns of the one before are filled, and memory stays flat.
 //!
-//! Strict where readers differ: text behind a closing quote, a quote that is never closed and a record with more or
-//! fewer fields than the header are errors with their line. No message contains a field.
+//! Strict where readers differ: text behind a closing quote, a quote that is never closed and (in tables, not in
+//! hierarchies) a record with more or fewer fields than the first are errors with their line. No message contains a field.
 //!
 //! Cost: one search for the next separator a field, one validation of UTF-8 a block; no copy of a field unless it has
 //! doubled quotes.
@@ -29,6 +29,17 @@ pub(super) struct Block {
     text: String,
     /// Start and end of each field in `text`, record by record.
     fields: Vec<(u32, u32)>,
+    /// Where records may have any number of fields: the line on which each starts, and which field follows it.
+    records: Vec<(u64, usize)>,
+}
+
+/// How many fields a record may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Widths {
+    /// As many as the first.
+    Equal,
+    /// Any number.
+    Any,
 }
 
 impl Block {
@@ -41,6 +52,18 @@ impl Block {
     pub(super) fn field(&self, at: usize) -> &str {
         let (start, end) = self.fields[at];
         &self.text[start as usize..end as usize]
+    }
+
+    /// How many records there are, where they may have any number of fields.
+    pub(super) fn n_records(&self) -> usize {
+        self.records.len()
+    }
+
+    /// A record and the line on which it starts, where records may have any number of fields.
+    pub(super) fn record(&self, at: usize) -> (u64, Vec<&str>) {
+        let start = if at == 0 { 0 } else { self.records[at - 1].1 };
+        let (line, end) = self.records[at];
+        (line, (start..end).map(|field| self.field(field)).collect())
     }
 
     /// Forgets the first `n` fields.
@@ -70,6 +93,7 @@ pub(super) enum Problem {
 pub(super) struct Splitter<R> {
     inner: R,
     delimiter: u8,
+    widths: Widths,
     /// What was read and belongs to the next block.
     rest: Vec<u8>,
     is_at_end: bool,
@@ -82,10 +106,11 @@ pub(super) struct Splitter<R> {
 
 impl<R: Read> Splitter<R> {
     /// Nothing is read yet.
-    pub(super) fn new(inner: R, delimiter: u8) -> Self {
+    pub(super) fn new(inner: R, delimiter: u8, widths: Widths) -> Self {
         Splitter {
             inner,
             delimiter,
+            widths,
             rest: Vec::new(),
             is_at_end: false,
             line: 1,
@@ -108,6 +133,7 @@ impl<R: Read> Splitter<R> {
     pub(super) fn next(&mut self, block: &mut Block) -> Result<(), Problem> {
         let mut bytes = std::mem::take(&mut block.text).into_bytes();
         block.fields.clear();
+        block.records.clear();
         bytes.clear();
         bytes.append(&mut self.rest);
         let is_first = self.width.is_none();
@@ -116,7 +142,7 @@ impl<R: Read> Splitter<R> {
             self.fill(&mut bytes, wanted)?;
             let start =
                 if is_first && bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-            let records = self.records(&bytes, start, &mut block.fields)?;
+            let records = self.records(&bytes, start, block)?;
             if !block.fields.is_empty() || self.is_at_end {
                 break records;
             }
@@ -164,17 +190,17 @@ impl<R: Read> Splitter<R> {
     }
 
     /// Finds the fields of all whole records from `start` on.
-    fn records(
-        &mut self,
-        bytes: &[u8],
-        start: usize,
-        fields: &mut Vec<(u32, u32)>,
-    ) -> Result<Records, Problem> {
+    fn records(&mut self, bytes: &[u8], start: usize, block: &mut Block) -> Result<Records, Problem> {
+        let Block { fields, records: lines, .. } = block;
+        fields.clear();
+        lines.clear();
+        let mut current_line = self.line;
         let mut records = Records { end: start, escaped: Vec::new(), empty_lines: 0 };
         let mut at = start;
         // Where the current record's fields start.
         let mut first_field = 0;
-        let line = |at: usize| self.line + count_lines(&bytes[..at]);
+        let first_line = self.line;
+        let line = |at: usize| first_line + count_lines(&bytes[..at]);
         while at < bytes.len() {
             let (field, end) = match self.field(bytes, at) {
                 Field::Unfinished => break,
@@ -212,13 +238,16 @@ impl<R: Read> Splitter<R> {
                 fields.pop();
             } else {
                 let expected = *self.width.get_or_insert(n_fields);
-                if n_fields != expected {
-                    return Err(Problem::Ragged {
-                        line: self.line + count_lines(&bytes[..records.end]),
-                        n_fields,
-                        expected,
-                    });
+                match self.widths {
+                    Widths::Any => lines.push((current_line, fields.len())),
+                    Widths::Equal if n_fields != expected => {
+                        return Err(Problem::Ragged { line: line(records.end), n_fields, expected });
+                    }
+                    Widths::Equal => {}
                 }
+            }
+            if self.widths == Widths::Any {
+                current_line += count_lines(&bytes[records.end..at.min(bytes.len())]);
             }
             first_field = fields.len();
             records.end = at.min(bytes.len());
@@ -321,7 +350,7 @@ mod tests {
     }
 
     fn split(text: &[u8], step: usize) -> Result<(Vec<Vec<String>>, u64), Problem> {
-        let mut splitter = Splitter::new(Drops(text, step), b',');
+        let mut splitter = Splitter::new(Drops(text, step), b',', Widths::Equal);
         let mut block = Block::default();
         let mut rows = Vec::new();
         loop {

@@ -115,6 +115,17 @@ impl Intervals {
         (Some(start), Some(end))
     }
 
+    /// The whole numbers (or days) within the bounds, if there are bounds with at most `limit` of them.
+    pub(super) fn declared_values(&self, limit: u64) -> Option<Vec<String>> {
+        let (least, end) = self.bounds?;
+        if !least.is_whole() || end.whole_minus(least)? > limit {
+            return None;
+        }
+        let one = Decimal::whole(1);
+        let numbers = std::iter::successors(Some(least), |number| Some(number.plus(one)));
+        Some(numbers.take_while(|&number| number < end).map(|number| self.show(number)).collect())
+    }
+
     fn show(&self, number: Decimal) -> String {
         match self.kind {
             IntervalKind::Numbers => number.to_string(),
@@ -189,6 +200,14 @@ mod tests {
 
     fn decimal(text: &str) -> Decimal {
         Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn declared_values_are_those_within_bounds() {
+        let ages = numbers(&[5]).with_bounds(decimal("-1"), decimal("3")).unwrap();
+        assert_eq!(ages.declared_values(4).unwrap(), ["-1", "0", "1", "2"]);
+        assert_eq!(ages.declared_values(3), None);
+        assert_eq!(numbers(&[5]).declared_values(3), None);
     }
 
     #[test]

@@ -90,6 +90,17 @@ impl Spec {
         };
         build(labels, column, missing.unwrap_or(MISSING))
     }
+
+    /// The values of a declared domain (the leaves of a tree, the whole numbers or days within bounds), where there is
+    /// one of at most `limit` values.
+    pub fn declared_values(&self, limit: u64) -> Option<Vec<String>> {
+        let values = match self {
+            Spec::Intervals(intervals) => intervals.declared_values(limit)?,
+            Spec::Tree(tree) => tree.leaves().map(str::to_owned).collect(),
+            Spec::Dates(_) | Spec::Mask(_) | Spec::Suppression => return None,
+        };
+        (values.len() as u64 <= limit).then_some(values)
+    }
 }
 
 /// No level between the values and the top.

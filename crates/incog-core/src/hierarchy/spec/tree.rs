@@ -70,6 +70,11 @@ impl Tree {
         Ok(())
     }
 
+    /// The values, in order of their text.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = &str> {
+        self.paths.keys().map(String::as_str)
+    }
+
     /// Reads a tree written by indentation: a line a label, what is indented deeper is below it.
     pub fn parse(text: &str) -> Result<Self> {
         // Branches that are still open, each with its indentation; the outermost stands for the top.
@@ -168,6 +173,9 @@ Asia
         assert_eq!(hierarchy.n_leaves(), 4);
         assert_eq!([0, 1].map(|label| hierarchy.leaves_under(1, label)), [2, 1]);
         assert_eq!([0, 1].map(|label| hierarchy.leaves_under(2, label)), [3, 1]);
+        let tree = Spec::Tree(Tree::parse(PLACES).unwrap());
+        assert_eq!(tree.declared_values(4).unwrap(), ["Berlin", "Hamburg", "Tokyo", "Vatican"]);
+        assert_eq!(tree.declared_values(3), None);
     }
 
     #[test]

@@ -1,0 +1,140 @@
+//! `incog hierarchy`: what a hierarchy says, whether it is sound, and how it is written down.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use incog::workbench::{self, Bench, HierarchyReport};
+use incog::{Error, Job, Result, Watch};
+
+use crate::output::{complain, print};
+use crate::signals::watch;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Print a hierarchy: labels per level, and each value's labels. Prints values of the data
+    ///
+    /// Prints values of the data to standard output, which is its purpose. Exit code 0 if shown, 2 on errors.
+    Show(Show),
+    /// Check hierarchies: total, nested, without gaps, labels contain their values. Prints no values
+    ///
+    /// Reports every problem with counts and line numbers, never a value: every value of the data has a row; a value
+    /// has one row; all rows have as many levels; no label above level 0 is empty; equal labels have equal parents;
+    /// intervals, masks and dates contain their values. Warns where a level merges nothing, where there is no one
+    /// root, and where a label stands for different values at different levels. Exit code 0 if no check fails (warnings are
+    /// allowed), 1 if one fails, 2 if it could not be checked.
+    Check(Check),
+    /// Write what a rule makes as a hierarchy file. Writes values of the data
+    ///
+    /// One row per distinct value: value;level 1;...;*, separated by `;`, as `{ file = ... }` and ARX read it. Values that the
+    /// rule declares (of a tree, or within bounds) have rows too. Exit code 0 if written, 2 on errors.
+    Make(Make),
+}
+
+/// Which hierarchy.
+#[derive(Debug, clap::Args)]
+struct Subject {
+    /// A job file (its name ends in .toml) or a hierarchy file (value;level 1;...;*)
+    #[arg(required_unless_present = "rule", conflicts_with = "rule")]
+    file: Option<PathBuf>,
+    /// A rule as in a job file: '{ intervals = [5, 10, 20], top = 90 }'
+    #[arg(long, value_name = "RULE", requires = "column")]
+    rule: Option<String>,
+    /// The data that a hierarchy file or a rule is for; a job names its own
+    #[arg(long, value_name = "DATA")]
+    against: Option<PathBuf>,
+    /// The column [default: all quasi-identifiers of a job; the name of a hierarchy file]
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct Show {
+    #[command(flatten)]
+    subject: Subject,
+    /// How many values to print
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+}
+
+#[derive(Debug, clap::Args)]
+struct Check {
+    #[command(flatten)]
+    subject: Subject,
+}
+
+#[derive(Debug, clap::Args)]
+struct Make {
+    #[command(flatten)]
+    subject: Subject,
+    /// Where to write the hierarchy [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Subject {
+    fn bench(&self, watch: &Watch) -> Result<Bench> {
+        let (column, against) = (self.column.as_deref(), self.against.as_deref());
+        match (&self.file, &self.rule) {
+            (Some(file), _) if is_job(file) => {
+                if against.is_some() {
+                    return Err(Error::input(
+                        "--against is for hierarchy files and rules; the job names its own data",
+                    ));
+                }
+                Bench::of_job(&Job::read(file)?, column, watch)
+            }
+            (Some(file), _) => Bench::of_file(file, column, against, watch),
+            (None, rule) => Bench::of_rule(
+                rule.as_deref().unwrap_or_default(),
+                column.unwrap_or_default(),
+                against,
+                watch,
+            ),
+        }
+    }
+}
+
+fn is_job(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let watch = watch()?;
+    match &arguments.action {
+        Action::Show(Show { subject, limit }) => {
+            let bench = subject.bench(&watch)?;
+            let shown: Result<Vec<String>> =
+                bench.subjects()?.iter().map(|subject| subject.show(*limit)).collect();
+            print(&shown?.join("\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Check(Check { subject }) => {
+            let bench = subject.bench(&watch)?;
+            let reports: Result<Vec<_>> = bench.subjects()?.iter().map(workbench::Subject::check).collect();
+            let reports = reports?;
+            let texts: Vec<String> = reports.iter().map(ToString::to_string).collect();
+            print(&texts.join("\n"))?;
+            let all_hold = reports.iter().all(HierarchyReport::holds);
+            Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(1) })
+        }
+        Action::Make(Make { subject, output }) => {
+            let bench = subject.bench(&watch)?;
+            let subject = bench.only_subject()?;
+            let made = subject.make()?;
+            match output.as_deref().filter(|path| path.as_os_str() != "-") {
+                Some(path) => subject.write(&made, path)?,
+                None => print(&made.csv)?,
+            }
+            for note in &made.notes {
+                complain(&format!("note: {note}"));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
