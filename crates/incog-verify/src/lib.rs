@@ -23,10 +23,11 @@ mod entropy;
 mod ordered;
 mod measure;
 mod sensitive;
+mod local;
 mod against_input;
 mod string_table;
 
-pub use against_input::{Hierarchy, Source};
+pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use fraction::Fraction;
 pub use measure::Measured;
 pub use sensitive::SensitiveClaim;
