@@ -8,15 +8,19 @@ use incog::{Job, Plan, Result, Watch};
 
 use crate::output::print;
 
+/// What a job says itself, or does not claim.
+const WITHOUT_JOB: [&str; 9] =
+    ["qi", "k", "sensitive", "alpha", "distinct_l", "entropy_l", "recursive", "t", "ordered"];
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The released CSV file
     release: PathBuf,
     /// The job it was made by
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["qi", "k", "sensitive"], required_unless_present = "qi")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB, required_unless_present = "qi")]
     job: Option<PathBuf>,
     /// The release was generalized cell by cell, not column by column: each row must have an input row of its own
-    #[arg(long, requires = "job")]
+    #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB)]
     local: bool,
     /// The quasi-identifiers, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "k")]
