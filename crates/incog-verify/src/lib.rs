@@ -61,6 +61,9 @@ pub trait Labels {
 ///
 /// Codes only spare the checker the reading of every cell; it does not trust them. Equal labels may stand under
 /// several codes, and labels may occur in no row.
+///
+/// # Invariants
+/// As many codes as the table has rows, each below `labels.len()`; the checker panics otherwise.
 #[derive(Debug, Clone)]
 pub struct LabelColumn<'a> {
     /// All labels of the column, and possibly more.
