@@ -44,8 +44,8 @@ enum Command {
     /// Check a released file, from whatever tool
     ///
     /// With --job, against the job and its data: columns, k, persons, every row, what was suppressed. With --qi and
-    /// -k alone, what can be seen from the file itself. Exit code 0 if all claims hold, 1 if not, 2 if it could not be
-    /// checked.
+    /// -k, what can be seen from the file itself; with --sensitive also how much it tells of sensitive values, compared
+    /// with thresholds where any are given. Exit code 0 if all claims hold, 1 if not, 2 if it could not be checked.
     Verify(verify::Arguments),
     /// Show, check or make hierarchies: what values may become
     ///

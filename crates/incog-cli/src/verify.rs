@@ -3,38 +3,75 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::verify::{Claims, SensitiveClaim};
+use incog::verify::{Claims, Fraction, RecodingClaim, SensitiveClaim};
 use incog::{Job, Plan, Result, Watch};
 
 use crate::output::print;
+
+/// What a job says itself, or does not claim.
+const WITHOUT_JOB: [&str; 9] =
+    ["qi", "k", "sensitive", "alpha", "distinct_l", "entropy_l", "recursive", "t", "ordered"];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The released CSV file
     release: PathBuf,
     /// The job it was made by
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["qi", "k", "sensitive"], required_unless_present = "qi")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB, required_unless_present = "qi")]
     job: Option<PathBuf>,
+    /// The release was generalized cell by cell, not column by column: each row must have an input row of its own
+    #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB)]
+    local: bool,
     /// The quasi-identifiers, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "k")]
     qi: Vec<String>,
     /// Size of the smallest group
     #[arg(short, long)]
     k: Option<u64>,
-    /// Sensitive columns, separated by commas: alpha, l and t are measured
+    /// Sensitive columns, separated by commas: alpha, l and t are measured, and compared with what follows
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     sensitive: Vec<String>,
+    /// No value has a greater share of a group: 0.5, 50% or 1/2
+    #[arg(long, value_name = "SHARE", requires = "sensitive", value_parser = share)]
+    alpha: Option<Fraction>,
+    /// Every group has at least so many distinct values
+    #[arg(long, value_name = "L", requires = "sensitive", value_parser = clap::value_parser!(u64).range(1..))]
+    distinct_l: Option<u64>,
+    /// Every group's entropy is at least that of so many equal shares
+    #[arg(long, value_name = "L", requires = "sensitive", value_parser = at_least_one)]
+    entropy_l: Option<Fraction>,
+    /// A group's first value is less than C times as frequent as all from the L-th on: 3,2
+    #[arg(long, value_name = "C,L", requires = "sensitive", value_parser = c_and_l)]
+    recursive: Option<(Fraction, u64)>,
+    /// No group's distribution is farther from the whole file's, between 0 and 1
+    #[arg(long, value_name = "DISTANCE", requires = "sensitive", value_parser = share)]
+    t: Option<Fraction>,
+    /// Measure t by the order of values, which must be numbers; otherwise all values are equally far apart
+    #[arg(long, requires = "t")]
+    ordered: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let report = match &arguments.job {
-        Some(job) => Plan::new(&Job::read(job)?, &Watch::new())?.verify(&arguments.release)?,
+        Some(job) => {
+            let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
+            Plan::new(&Job::read(job)?, &Watch::new())?.verify(&arguments.release, recoding)?
+        }
         None => {
+            let claim = |column: &String| SensitiveClaim {
+                column: column.clone(),
+                alpha: arguments.alpha,
+                distinct_l: arguments.distinct_l,
+                entropy_l: arguments.entropy_l,
+                recursive: arguments.recursive,
+                t: arguments.t,
+                ordered: arguments.ordered,
+            };
             let claims = Claims {
                 quasi_identifiers: arguments.qi.clone(),
                 k: arguments.k.unwrap_or(1),
                 columns: None,
-                sensitive: arguments.sensitive.iter().cloned().map(SensitiveClaim::measured).collect(),
+                sensitive: arguments.sensitive.iter().map(claim).collect(),
                 source: None,
             };
             incog::verify::check(&incog::read_strings(&arguments.release, None)?, &claims)
@@ -42,4 +79,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     print(&incog::render_report(&report))?;
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn share(text: &str) -> std::result::Result<Fraction, String> {
+    let share: Fraction = text.parse()?;
+    if share > Fraction::from(1) {
+        return Err("more than 1; a share or distance lies between 0 and 1, or 0% and 100%".into());
+    }
+    Ok(share)
+}
+
+fn at_least_one(text: &str) -> std::result::Result<Fraction, String> {
+    let number: Fraction = text.parse()?;
+    if number < Fraction::from(1) {
+        return Err("less than 1; every group has at least one value".into());
+    }
+    Ok(number)
+}
+
+fn c_and_l(text: &str) -> std::result::Result<(Fraction, u64), String> {
+    let (c, l) = text.split_once(',').ok_or("not two numbers with a comma between them, like 3,2")?;
+    let c: Fraction = c.parse().map_err(|problem| format!("c is {problem}"))?;
+    if c == Fraction::from(0) {
+        return Err("c is 0; it must be greater".into());
+    }
+    let l = l.parse().ok().filter(|&l: &u64| l >= 1).ok_or("l is not a whole number of at least 1")?;
+    Ok((c, l))
 }

@@ -416,7 +416,7 @@ fn nonsense_is_refused_without_a_cell() {
     folder.write("place.csv", SOUND);
     folder.refused(&["check", "place.csv", "--against", "data.csv"], &["has no column `place`", "--column"]);
     folder.refused(&["check", "place.csv", "--against", "none.csv"], &["there is no such file"]);
-    folder.refused(&["check", "place.csv", "--against", "zip.csv"], &["it is a folder"]);
+    folder.refused(&["check", "place.csv", "--against", "zip.csv"], &["has no data files"]);
     folder.refused(&["check", "place.csv", "--against", "empty.csv"], &["is empty"]);
     folder.refused(
         &[

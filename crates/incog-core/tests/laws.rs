@@ -216,6 +216,12 @@ proptest! {
                 .map(|row_idx| (0..q).map(|at| release.cell(row_idx, at).to_owned()).collect())
                 .collect();
             prop_assert_eq!(&released, &labels.iter().flatten().cloned().collect::<Vec<_>>());
+            for at in 0..=q {
+                let names: Vec<&str> = release.labels(at).collect();
+                let by_code: Vec<&str> = release.codes(at).iter().map(|&code| names[code as usize]).collect();
+                let by_cell: Vec<&str> = (0..release.n_rows()).map(|row_idx| release.cell(row_idx, at)).collect();
+                prop_assert_eq!(by_code, by_cell);
+            }
             let claims = Claims {
                 quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
                 k,

@@ -8,6 +8,9 @@
 //!    within the budget.
 //! 4. With a unit, each released group must have at least k persons, counted in the input.
 //!
+//! With local recoding steps 1 to 4 do not apply: rows are assigned to each other ([`crate::local`]), and nothing says
+//! which rows had to be left out, as long as they are within the budget.
+//!
 //! Step 1 nearly always leaves one level per column. Where a hierarchy repeats labels it may leave several; up to
 //! [`MAX_COMBINATIONS`] combinations are tried.
 
@@ -16,7 +19,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 
 use crate::keys::{Groups, Keys, Numbers, count};
-use crate::{Claims, Finding, Labels};
+use crate::{Claims, Finding, Labels, local};
 
 const MAX_COMBINATIONS: usize = 256;
 
@@ -30,6 +33,17 @@ pub struct Source<'a> {
     pub unit: Option<String>,
     /// How many rows may be left out.
     pub budget: u64,
+    /// How the input was generalized.
+    pub recoding: RecodingClaim,
+}
+
+/// How a release is said to have been generalized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecodingClaim {
+    /// All values of a column to the same level; groups that are too small are left out as a whole.
+    FullDomain,
+    /// Each cell to a level of its own.
+    Local,
 }
 
 /// For each value, its label at every level; level 0 is the value itself.
@@ -89,6 +103,10 @@ pub(crate) fn check(
         });
         return;
     }
+    if source.recoding == RecodingClaim::Local {
+        check_local(release, claims, source, quasi, &origins, findings);
+        return;
+    }
     let comparison =
         Comparison { release, source, quasi, origins: &origins, unit: unit.flatten(), groups, k: claims.k };
     let claim = "every released row is an input row, generalized column by column to one level";
@@ -142,6 +160,33 @@ pub(crate) fn check(
                 .fewest_persons
                 .map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
             holds: best.fewest_persons.is_none_or(|persons| persons >= claims.k),
+        });
+    }
+}
+
+/// Rows that are assigned to each other instead of recoded; see [`crate::local`].
+fn check_local(
+    release: &dyn Labels,
+    claims: &Claims<'_>,
+    source: &Source<'_>,
+    quasi: &[usize],
+    origins: &[usize],
+    findings: &mut Vec<Finding>,
+) {
+    let unassigned = local::unassigned(release, source.input, quasi, &source.hierarchies, origins);
+    findings.push(Finding {
+        claim: "every released row can be assigned an input row of its own, generalized cell by cell".into(),
+        found: match unassigned.first_row {
+            None => "all can".into(),
+            Some(row_idx) => format!("{} cannot, the first is row {}", unassigned.rows, row_idx + 1),
+        },
+        holds: unassigned.rows == 0,
+    });
+    if let Some(unit) = &source.unit {
+        findings.push(Finding {
+            claim: format!("every group has at least {} persons ({unit})", claims.k),
+            found: "persons cannot be recounted for local recoding".into(),
+            holds: false,
         });
     }
 }
@@ -351,6 +396,7 @@ mod tests {
                 hierarchies: vec![hierarchy],
                 unit: unit.map(str::to_owned),
                 budget,
+                recoding: RecodingClaim::FullDomain,
             }),
         };
         crate::check(&table(release), &claims).findings.iter().map(|finding| finding.holds).collect()
@@ -390,6 +436,45 @@ mod tests {
     }
 
     #[test]
+    fn cells_may_differ_in_level_only_with_local_recoding() {
+        let local = |release: &str, budget: u64, unit: Option<&str>| {
+            let input = table(INPUT);
+            let path = |value: &str| {
+                let path = [value.to_owned(), format!("{}*", &value[..1]), "*".to_owned()];
+                (value.to_owned(), path.to_vec())
+            };
+            let claims = Claims {
+                quasi_identifiers: vec!["zip".into()],
+                k: 1,
+                columns: None,
+                sensitive: vec![],
+                source: Some(Source {
+                    input: &input,
+                    hierarchies: vec![Hierarchy {
+                        levels: vec![0, 1, 2],
+                        paths: ["11", "12", "21", "33"].map(path).into(),
+                    }],
+                    unit: unit.map(str::to_owned),
+                    budget,
+                    recoding: RecodingClaim::Local,
+                }),
+            };
+            crate::check(&table(release), &claims).findings[1..].to_vec()
+        };
+        let holds =
+            |findings: &[Finding]| -> Vec<bool> { findings.iter().map(|found| found.holds).collect() };
+        let mixed = "zip,ill\n*,x\n11,x\n12,y\n2*,y\n*,z\n33,x\n";
+        assert_eq!(holds(&local(mixed, 0, None)), [true, true], "suppression and rows");
+        assert_eq!(holds(&local(&mixed.replace("33,x\n", ""), 0, None)), [false, true], "the budget");
+        let moved = local(&mixed.replace("2*,y", "1*,y"), 0, None);
+        assert_eq!(holds(&moved), [true, false]);
+        assert_eq!(moved[1].found, "1 cannot, the first is row 4");
+        let unit = local(mixed, 0, Some("who"));
+        assert_eq!(holds(&unit), [true, true, false]);
+        assert_eq!(unit[2].found, "persons cannot be recounted for local recoding");
+    }
+
+    #[test]
     fn persons_are_counted_in_the_input() {
         let input = INPUT.replace("b,12", "a,12").replace("c,12", "a,12");
         let claims_hold = |text: &str| {
@@ -406,6 +491,7 @@ mod tests {
                     hierarchies: vec![hierarchy],
                     unit: Some("who".into()),
                     budget: 1,
+                    recoding: RecodingClaim::FullDomain,
                 }),
             };
             crate::check(&table(RELEASE), &claims).holds()

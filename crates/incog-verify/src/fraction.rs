@@ -141,7 +141,7 @@ impl fmt::Display for Fraction {
         let Fraction { numerator, denominator } = self.reduced();
         let mut power = 1_u128;
         for digits in 0..=12 {
-            if power % denominator == 0 {
+            if power.is_multiple_of(denominator) {
                 let Some(scaled) = numerator.checked_mul(power / denominator) else {
                     break;
                 };

@@ -37,6 +37,11 @@ impl<'a> Numbers<'a> {
         labels.into_iter().map(|label| self.number(label)).collect()
     }
 
+    /// The number of a label that was given one.
+    pub(crate) fn find(&self, label: &str) -> Option<u32> {
+        self.numbers.get(label).copied()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }

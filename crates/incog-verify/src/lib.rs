@@ -1,18 +1,26 @@
 //! Is a released table what it claims to be?
 //!
 //! Reads nothing but labels, as strings, and regroups them from scratch. Shares no code with the engine and
-//! depends on nothing of incog: whoever distrusts the anonymizer need only read this crate.
+//! depends on nothing of incog: whoever distrusts the anonymizer need only read this crate. Tables come as columns of
+//! labels and codes, so that millions of rows are checked in seconds; codes are not trusted, labels are numbered anew.
 //!
 //! | claim | how it is checked |
 //! |---|---|
 //! | columns | the release has exactly the declared columns, in order |
 //! | k-anonymity | every combination of quasi-identifier labels stands at least k times |
+//! | α | in no group one value of a sensitive column has a greater share |
+//! | distinct, entropy, recursive ℓ | every group has enough values, spread evenly enough |
+//! | t | no group's distribution of values is farther from the whole release's, by equal or ordered distances |
 //! | generalization | every released row is an input row with each quasi-identifier at one level of its hierarchy |
-//! | accounting | rows in = rows released + rows suppressed; suppressed are whole groups below k, within the budget |
-//! | persons | where a person has several rows: every group has at least k persons, counted in the input |
+//! | the same, local | every released row can be assigned an input row of its own, each cell at some level |
+//! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups below k (not with local recoding) |
+//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding) |
 //!
-//! The last three need the input and the hierarchies. Beside the claims, what a release reaches on each sensitive
-//! column is measured: α, ℓ and t.
+//! The last four need the input and the hierarchies ([`Source`]). Thresholds on sensitive columns are optional
+//! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
+//! integers, or by floats that are far from the threshold.
+//!
+//! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
 //! A [`Verified`] release cannot be made in any other way than by [`verify`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
@@ -23,10 +31,11 @@ mod entropy;
 mod ordered;
 mod measure;
 mod sensitive;
+mod local;
 mod against_input;
 mod string_table;
 
-pub use against_input::{Hierarchy, Source};
+pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use fraction::Fraction;
 pub use measure::Measured;
 pub use sensitive::SensitiveClaim;
@@ -52,6 +61,9 @@ pub trait Labels {
 ///
 /// Codes only spare the checker the reading of every cell; it does not trust them. Equal labels may stand under
 /// several codes, and labels may occur in no row.
+///
+/// # Invariants
+/// As many codes as the table has rows, each below `labels.len()`; the checker panics otherwise.
 #[derive(Debug, Clone)]
 pub struct LabelColumn<'a> {
     /// All labels of the column, and possibly more.

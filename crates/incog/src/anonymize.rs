@@ -8,7 +8,7 @@ use incog_core::metric::{self, Costs, Scored};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Fraction, Report, StringTable, check, verify};
+use incog_verify::{Fraction, RecodingClaim, Report, StringTable, check, verify};
 
 use crate::plan::Plan;
 use crate::sink;
@@ -80,15 +80,21 @@ impl Plan {
             return Err(Error::new(ErrorKind::Internal, "released and suppressed rows do not add up"));
         }
         let input = Collected(&self.table);
-        let verified = verify(Released(release), &claims(self, &input)).map_err(|report| {
-            let failed: Vec<String> =
-                report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
-            Error::new(
-                ErrorKind::Internal,
-                format!("the release did not pass verification: {}", failed.join("; ")),
-            )
-            .with_hint("nothing was written; please report this")
-        })?;
+        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain)).map_err(
+            |report| {
+                let failed: Vec<String> = report
+                    .findings
+                    .iter()
+                    .filter(|finding| !finding.holds)
+                    .map(ToString::to_string)
+                    .collect();
+                Error::new(
+                    ErrorKind::Internal,
+                    format!("the release did not pass verification: {}", failed.join("; ")),
+                )
+                .with_hint("nothing was written; please report this")
+            },
+        )?;
         watch.enter(Stage::Writing);
         sink::write(&verified, &path, &self.format, job_output.order, watch)?.appear()?;
 
@@ -125,12 +131,13 @@ impl Plan {
         metric::best(problem, attributes, &outcome.lattice, &outcome.holding, costs, self.metric, watch)
     }
 
-    /// Checks a released file against this plan's job and data, trusting nothing but the input.
-    pub fn verify(&self, release: &Path) -> Result<Report> {
+    /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
+    /// is supposed to have been made.
+    pub fn verify(&self, release: &Path, recoding: RecodingClaim) -> Result<Report> {
         let Format::Csv { delimiter } = self.format;
         let table = read_strings(release, Some(delimiter))?;
         let input = Collected(&self.table);
-        Ok(check(&table, &claims(self, &input)))
+        Ok(check(&table, &claims(self, &input, recoding)))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
-use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, SensitiveClaim, Source};
+use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, RecodingClaim, SensitiveClaim, Source};
 
 use crate::plan::Plan;
 
@@ -51,7 +51,7 @@ impl Labels for Collected<'_> {
 }
 
 /// What the plan's job claims of any release of it. `input` is the plan's table.
-pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels) -> Claims<'a> {
+pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Claims<'a> {
     let released = plan.table.columns().iter().filter(|column| column.role() != Role::Identifier);
     let sensitive = plan.table.columns().iter().filter(|column| column.role() == Role::Sensitive);
     let name = |column: &Column| column.name().to_owned();
@@ -66,6 +66,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels) -> Claims<'a> {
             hierarchies: hierarchies(&plan.attributes, &plan.table),
             unit: plan.job.policy.unit.clone(),
             budget: plan.policy.budget(),
+            recoding,
         }),
     }
 }

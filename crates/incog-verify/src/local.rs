@@ -1,0 +1,526 @@
+//! Can every released row be assigned an input row of its own, if each cell may be generalized by itself?
+//!
+//! With local recoding a label does not tell which value it came from at which level, so rows cannot be recoded and
+//! compared. What can be decided: is there an assignment of released rows to input rows, none used twice, with equal
+//! untouched columns, and every released label on the path of the input's value?
+//!
+//! 1. Both tables are cut into parts by the untouched columns; rows of different parts never match.
+//! 2. Within a part equal released rows are one node with a supply, and input rows that the released labels cannot
+//!    tell apart are one node with a capacity. An edge goes from a released row to each input row that it may stand for.
+//! 3. The greatest flow (Dinic 1970) assigns as many rows as can be assigned at all. Taking the first input row that
+//!    fits would not: `*` could take the only row that `1*` may stand for.
+//!
+//! Edges are found along the shortest list of input rows that share a label with the released one, and stored as far as
+//! they are few. Cost: a pass over those lists, some over the edges; memory: the distinct rows, their paths, the edges.
+
+use rustc_hash::FxHashMap;
+
+use crate::keys::{Keys, Numbers, count};
+use crate::{Hierarchy, Labels};
+
+/// In smaller parts every released row looks at all input rows.
+const SMALL_PART: usize = 1 << 10;
+
+/// So many edges are stored; beyond, they are found again each time.
+const MAX_EDGES: usize = 1 << 25;
+
+/// Released rows for which no input row is left.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unassigned {
+    pub(crate) rows: u64,
+    /// The first of them, by one of the best assignments.
+    pub(crate) first_row: Option<usize>,
+}
+
+/// How many released rows have no input row of their own; `origins` says where each released column stands in the input.
+pub(crate) fn unassigned(
+    release: &dyn Labels,
+    input: &dyn Labels,
+    quasi: &[usize],
+    hierarchies: &[Hierarchy],
+    origins: &[usize],
+) -> Unassigned {
+    let n_released = release.n_rows();
+    let mut keys = Keys::new(n_released + input.n_rows());
+    for at in (0..origins.len()).filter(|at| !quasi.contains(at)) {
+        let (released, collected) = (release.column(at), input.column(origins[at]));
+        let mut numbers = Numbers::default();
+        let of_released = numbers.all(released.labels.iter().copied());
+        let of_collected = numbers.all(collected.labels.iter().copied());
+        keys.fold(&[(&released.codes, &of_released), (&collected.codes, &of_collected)], numbers.len());
+    }
+    let parts = keys.into_groups();
+    let (released_parts, input_parts) = parts.of_row.split_at(n_released);
+
+    let mut released_keys = Keys::from_numbers(released_parts.iter().copied(), parts.len());
+    let mut input_keys = Keys::from_numbers(input_parts.iter().copied(), parts.len());
+    let mut columns = Vec::with_capacity(quasi.len());
+    for (&at, hierarchy) in quasi.iter().zip(hierarchies) {
+        let (released, collected) = (release.column(at), input.column(origins[at]));
+        let column = Column::new(&released.labels, &collected.labels, hierarchy);
+        released_keys.fold(&[(&released.codes, &column.of_label)], column.n_labels);
+        input_keys.fold(&[(&collected.codes, &column.of_value)], column.paths.len());
+        columns.push(column);
+    }
+    let (released_groups, input_groups) = (released_keys.into_groups(), input_keys.into_groups());
+    let mut released = Rows::new(released_groups.sizes(), &released_groups.first_rows, released_parts);
+    let mut collected = Rows::new(input_groups.sizes(), &input_groups.first_rows, input_parts);
+    for (&at, column) in quasi.iter().zip(&columns) {
+        released.add_column(&release.column(at).codes, &column.of_label, &released_groups.first_rows);
+        collected.add_column(&input.column(origins[at]).codes, &column.of_value, &input_groups.first_rows);
+    }
+    let paths: Vec<&[Vec<u32>]> = columns.iter().map(|column| column.paths.as_slice()).collect();
+
+    let mut left_over = released.counts.clone();
+    let (released_by_part, input_by_part) = (released.by_part(parts.len()), collected.by_part(parts.len()));
+    for (supplies, capacities) in released_by_part.iter().zip(&input_by_part) {
+        if !supplies.is_empty() && !capacities.is_empty() {
+            let mut flow = Flow::new(&released, &collected, supplies, capacities, &paths);
+            flow.maximize();
+            for (&node, &supply) in supplies.iter().zip(&flow.supply) {
+                left_over[node as usize] = supply;
+            }
+        }
+    }
+    let rows = left_over.iter().map(|&rows| u64::from(rows)).sum();
+    let mut assigned: Vec<u32> =
+        released.counts.iter().zip(&left_over).map(|(all, left)| all - left).collect();
+    let first_row = released_groups.of_row.iter().position(|&node| match &mut assigned[node as usize] {
+        0 => true,
+        n => {
+            *n -= 1;
+            false
+        }
+    });
+    Unassigned { rows, first_row }
+}
+
+/// A quasi-identifier: its released labels, and which of them each input value may become.
+struct Column {
+    n_labels: usize,
+    /// The number of each released label.
+    of_label: Vec<u32>,
+    /// The path of each input value.
+    of_value: Vec<u32>,
+    /// Released labels on a path, ascending. Values with the same are not told apart.
+    paths: Vec<Vec<u32>>,
+}
+
+impl Column {
+    fn new<'a>(released: &[&'a str], collected: &[&'a str], hierarchy: &'a Hierarchy) -> Self {
+        let mut numbers = Numbers::default();
+        let of_label = numbers.all(released.iter().copied());
+        let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+        let mut paths: Vec<Vec<u32>> = Vec::new();
+        let mut of_value = Vec::with_capacity(collected.len());
+        for &value in collected {
+            let mut path: Vec<u32> = match hierarchy.paths.get(value) {
+                Some(labels) => {
+                    let allowed = hierarchy.levels.iter().filter_map(|&level| labels.get(level));
+                    allowed.filter_map(|label| numbers.find(label)).collect()
+                }
+                // What is in no hierarchy can only stay as it is.
+                None => numbers.find(value).into_iter().collect(),
+            };
+            path.sort_unstable();
+            path.dedup();
+            let next = paths.len() as u32;
+            let number = *known.entry(path).or_insert_with_key(|path| {
+                paths.push(path.clone());
+                next
+            });
+            of_value.push(number);
+        }
+        Column { n_labels: numbers.len(), of_label, of_value, paths }
+    }
+}
+
+/// Distinct rows of a table.
+struct Rows {
+    counts: Vec<u32>,
+    parts: Vec<u32>,
+    /// For each column, what each row has there.
+    columns: Vec<Vec<u32>>,
+}
+
+impl Rows {
+    fn new(counts: Vec<u32>, first_rows: &[u32], parts: &[u32]) -> Self {
+        let parts = first_rows.iter().map(|&row_idx| parts[row_idx as usize]).collect();
+        Rows { counts, parts, columns: Vec::new() }
+    }
+
+    fn add_column(&mut self, codes: &[u32], numbers: &[u32], first_rows: &[u32]) {
+        let number = |&row_idx: &u32| numbers[codes[row_idx as usize] as usize];
+        self.columns.push(first_rows.iter().map(number).collect());
+    }
+
+    fn by_part(&self, n_parts: usize) -> Vec<Vec<u32>> {
+        let mut rows: Vec<Vec<u32>> =
+            count(&self.parts, n_parts).iter().map(|&n| Vec::with_capacity(n as usize)).collect();
+        for (row, &part) in self.parts.iter().enumerate() {
+            rows[part as usize].push(row as u32);
+        }
+        rows
+    }
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+/// The flow within a part. Left nodes are released rows, right nodes input rows.
+struct Flow<'a> {
+    paths: &'a [&'a [Vec<u32>]],
+    /// The label of each left node in each column.
+    labels: Vec<Vec<u32>>,
+    /// The path of each right node in each column.
+    values: Vec<Vec<u32>>,
+    /// Lists of right nodes; the one of each left node holds all its neighbours, and possibly others.
+    lists: Vec<Vec<u32>>,
+    list_of: Vec<u32>,
+    /// What is still to be assigned.
+    supply: Vec<u32>,
+    /// What can still be taken.
+    capacity: Vec<u32>,
+    /// For each right node, from which left nodes how much flows into it.
+    inflow: Vec<Vec<(u32, u32)>>,
+    /// Distances from the left nodes that have supply, in steps there and back.
+    left_depth: Vec<u32>,
+    right_depth: Vec<u32>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(
+        released: &Rows,
+        collected: &Rows,
+        supplies: &[u32],
+        capacities: &[u32],
+        paths: &'a [&'a [Vec<u32>]],
+    ) -> Self {
+        let pick = |column: &Vec<u32>, rows: &[u32]| -> Vec<u32> {
+            rows.iter().map(|&row| column[row as usize]).collect()
+        };
+        let mut flow = Flow {
+            paths,
+            labels: released.columns.iter().map(|column| pick(column, supplies)).collect(),
+            values: collected.columns.iter().map(|column| pick(column, capacities)).collect(),
+            lists: Vec::new(),
+            list_of: Vec::new(),
+            supply: pick(&released.counts, supplies),
+            capacity: pick(&collected.counts, capacities),
+            inflow: vec![Vec::new(); capacities.len()],
+            left_depth: vec![UNSEEN; supplies.len()],
+            right_depth: vec![UNSEEN; capacities.len()],
+        };
+        flow.make_lists();
+        flow
+    }
+
+    fn make_lists(&mut self) {
+        let (n_left, n_right) = (self.supply.len(), self.capacity.len());
+        if n_left * n_right <= SMALL_PART || self.labels.is_empty() {
+            self.lists = vec![(0..n_right as u32).collect()];
+            self.list_of = vec![0; n_left];
+            return;
+        }
+        // Which right nodes have a label on their path, for each column and label. The first list is empty.
+        self.lists = vec![Vec::new()];
+        let mut index: FxHashMap<(usize, u32), u32> = FxHashMap::default();
+        for (column, values) in self.values.iter().enumerate() {
+            for (right, &value) in values.iter().enumerate() {
+                for &label in &self.paths[column][value as usize] {
+                    let list = *index.entry((column, label)).or_insert(self.lists.len() as u32) as usize;
+                    if list == self.lists.len() {
+                        self.lists.push(Vec::new());
+                    }
+                    self.lists[list].push(right as u32);
+                }
+            }
+        }
+        self.list_of = (0..n_left)
+            .map(|left| {
+                let lists = self
+                    .labels
+                    .iter()
+                    .enumerate()
+                    .map(|(column, labels)| index.get(&(column, labels[left])).copied().unwrap_or(0));
+                lists.min_by_key(|&list| self.lists[list as usize].len()).unwrap_or(0)
+            })
+            .collect();
+        self.filter_lists();
+    }
+
+    /// Leaves only edges in the lists, as far as memory allows.
+    fn filter_lists(&mut self) {
+        let mut n_edges = 0;
+        for left in 0..self.supply.len() as u32 {
+            let list = &self.lists[self.list_of[left as usize] as usize];
+            let edges: Vec<u32> = list.iter().copied().filter(|&right| self.is_edge(left, right)).collect();
+            n_edges += edges.len();
+            if n_edges > MAX_EDGES {
+                return;
+            }
+            self.list_of[left as usize] = self.lists.len() as u32;
+            self.lists.push(edges);
+        }
+    }
+
+    /// May the released row stand for the input row?
+    fn is_edge(&self, left: u32, right: u32) -> bool {
+        let (left, right) = (left as usize, right as usize);
+        self.labels
+            .iter()
+            .zip(&self.values)
+            .zip(self.paths)
+            .all(|((labels, values), paths)| paths[values[right] as usize].contains(&labels[left]))
+    }
+
+    fn maximize(&mut self) {
+        while self.find_depths() {
+            let mut at_left = vec![0; self.supply.len()];
+            let mut at_right = vec![0; self.capacity.len()];
+            for left in 0..self.supply.len() as u32 {
+                while self.supply[left as usize] > 0 && self.augment(left, &mut at_left, &mut at_right) {}
+            }
+            for inflow in &mut self.inflow {
+                inflow.retain(|&(_, rows)| rows > 0);
+            }
+        }
+    }
+
+    /// Walks in breadth from all supply until there is capacity; `false` if none can be reached.
+    fn find_depths(&mut self) -> bool {
+        self.left_depth.fill(UNSEEN);
+        self.right_depth.fill(UNSEEN);
+        let mut frontier: Vec<u32> =
+            (0..self.supply.len() as u32).filter(|&left| self.supply[left as usize] > 0).collect();
+        for &left in &frontier {
+            self.left_depth[left as usize] = 0;
+        }
+        let mut found = false;
+        for depth in 0.. {
+            let mut reached = Vec::new();
+            for &left in &frontier {
+                for &right in &self.lists[self.list_of[left as usize] as usize] {
+                    if self.right_depth[right as usize] == UNSEEN && self.is_edge(left, right) {
+                        self.right_depth[right as usize] = depth;
+                        found |= self.capacity[right as usize] > 0;
+                        reached.push(right);
+                    }
+                }
+            }
+            if found || reached.is_empty() {
+                break;
+            }
+            frontier.clear();
+            for right in reached {
+                for &(left, rows) in &self.inflow[right as usize] {
+                    if rows > 0 && self.left_depth[left as usize] == UNSEEN {
+                        self.left_depth[left as usize] = depth + 1;
+                        frontier.push(left);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Sends flow along one shortest path from `start`, if there is any. What was tried in vain is not tried again in
+    /// this round: `at_left` and `at_right` say how far each node's edges were followed.
+    fn augment(&mut self, start: u32, at_left: &mut [usize], at_right: &mut [usize]) -> bool {
+        let mut path: Vec<(u32, u32)> = Vec::new();
+        let mut left = start;
+        'walk: loop {
+            let depth = self.left_depth[left as usize];
+            while let Some(&right) =
+                self.lists[self.list_of[left as usize] as usize].get(at_left[left as usize])
+            {
+                if self.right_depth[right as usize] == depth && self.is_edge(left, right) {
+                    if self.capacity[right as usize] > 0 {
+                        path.push((left, right));
+                        self.send(&path, at_right);
+                        return true;
+                    }
+                    while let Some(&(next, rows)) = self.inflow[right as usize].get(at_right[right as usize])
+                    {
+                        if rows > 0 && self.left_depth[next as usize] == depth + 1 {
+                            path.push((left, right));
+                            left = next;
+                            continue 'walk;
+                        }
+                        at_right[right as usize] += 1;
+                    }
+                }
+                at_left[left as usize] += 1;
+            }
+            let Some((before, right)) = path.pop() else {
+                return false;
+            };
+            at_right[right as usize] += 1;
+            left = before;
+        }
+    }
+
+    /// Each left node of the path takes from its right node what the next one gives up.
+    fn send(&mut self, path: &[(u32, u32)], at_right: &[usize]) {
+        let Some((&(first, _), &(_, last))) = path.first().zip(path.last()) else {
+            return;
+        };
+        let given_up = path[..path.len() - 1]
+            .iter()
+            .map(|&(_, right)| self.inflow[right as usize][at_right[right as usize]].1);
+        let rows =
+            given_up.fold(self.supply[first as usize].min(self.capacity[last as usize]), std::cmp::Ord::min);
+        self.supply[first as usize] -= rows;
+        self.capacity[last as usize] -= rows;
+        for (step, &(left, right)) in path.iter().enumerate() {
+            let inflow = &mut self.inflow[right as usize];
+            if step + 1 < path.len() {
+                inflow[at_right[right as usize]].1 -= rows;
+            }
+            match inflow.iter_mut().find(|(from, _)| *from == left) {
+                Some((_, flow)) => *flow += rows,
+                None => inflow.push((left, rows)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StringTable;
+    use proptest::prelude::*;
+
+    /// `ab` becomes `a*` and `*`.
+    fn path(value: &str) -> Vec<String> {
+        vec![value.to_owned(), format!("{}*", &value[..1]), "*".to_owned()]
+    }
+
+    fn hierarchy(values: impl IntoIterator<Item = String>) -> Hierarchy {
+        let paths = values.into_iter().map(|value| (value.clone(), path(&value))).collect();
+        Hierarchy { levels: vec![0, 1, 2], paths }
+    }
+
+    fn values() -> Vec<String> {
+        ["1", "2"].iter().flat_map(|a| ["1", "2"].map(|b| format!("{a}{b}"))).collect()
+    }
+
+    type Row = (String, String, u8);
+
+    fn table(rows: &[Row]) -> StringTable {
+        let text: String = rows.iter().map(|(a, b, ill)| format!("{a},{b},{ill}\n")).collect();
+        StringTable::parse(format!("a,b,ill\n{text}").as_bytes(), b',').unwrap()
+    }
+
+    fn by_flow(released: &[Row], input: &[Row]) -> Unassigned {
+        let hierarchies = [hierarchy(values()), hierarchy(values())];
+        unassigned(&table(released), &table(input), &[0, 1], &hierarchies, &[0, 1, 2])
+    }
+
+    fn fits(released: &Row, input: &Row) -> bool {
+        path(&input.0).contains(&released.0) && path(&input.1).contains(&released.1) && released.2 == input.2
+    }
+
+    /// Row by row; `retract` lets earlier rows move on (Kuhn's algorithm), otherwise the first that fits is taken.
+    fn by_rows(released: &[Row], input: &[Row], retract: bool) -> u64 {
+        fn place(
+            row: usize,
+            fits: &dyn Fn(usize, usize) -> bool,
+            taken: &mut [Option<usize>],
+            seen: &mut [bool],
+            retract: bool,
+        ) -> bool {
+            for at in 0..taken.len() {
+                if !fits(row, at) || seen[at] {
+                    continue;
+                }
+                seen[at] = true;
+                let free = match taken[at] {
+                    None => true,
+                    Some(other) => retract && place(other, fits, taken, seen, retract),
+                };
+                if free {
+                    taken[at] = Some(row);
+                    return true;
+                }
+            }
+            false
+        }
+        let mut taken = vec![None; input.len()];
+        let is_fit = |row: usize, at: usize| fits(&released[row], &input[at]);
+        let placed = (0..released.len())
+            .filter(|&row| place(row, &is_fit, &mut taken, &mut vec![false; input.len()], retract))
+            .count();
+        (released.len() - placed) as u64
+    }
+
+    fn row(a: &str, b: &str) -> Row {
+        (a.to_owned(), b.to_owned(), 0)
+    }
+
+    #[test]
+    fn rows_are_assigned_where_taking_the_first_that_fits_would_fail() {
+        let input = [row("11", "11"), row("21", "11")];
+        let released = [row("*", "11"), row("1*", "11")];
+        assert_eq!(by_rows(&released, &input, false), 1, "`*` takes what `1*` needs");
+        assert_eq!(by_flow(&released, &input), Unassigned { rows: 0, first_row: None });
+        let released = [row("1*", "*"), row("11", "11"), row("2*", "11")];
+        assert_eq!(by_flow(&released, &input), Unassigned { rows: 1, first_row: Some(1) });
+        let other = [("11".to_owned(), "11".to_owned(), 1)];
+        assert_eq!(by_flow(&other, &input).rows, 1, "untouched columns must be equal");
+    }
+
+    fn rows(size: std::ops::Range<usize>) -> impl Strategy<Value = Vec<(usize, usize, u8)>> {
+        proptest::collection::vec((0..4_usize, 0..4_usize, 0..2_u8), size)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn as_many_rows_are_assigned_as_by_brute_force(
+            input in rows(0..60),
+            released in rows(0..60),
+            levels in proptest::collection::vec((0..3_usize, 0..3_usize), 60),
+        ) {
+            let values = values();
+            let input: Vec<Row> =
+                input.into_iter().map(|(a, b, ill)| (values[a].clone(), values[b].clone(), ill)).collect();
+            let released: Vec<Row> = released
+                .into_iter()
+                .zip(levels)
+                .map(|((a, b, ill), (la, lb))| (path(&values[a])[la].clone(), path(&values[b])[lb].clone(), ill))
+                .collect();
+            let found = by_flow(&released, &input);
+            prop_assert_eq!(found.rows, by_rows(&released, &input, true));
+            prop_assert_eq!(found.first_row.is_some(), found.rows > 0);
+        }
+    }
+
+    /// Every cell at a level of its own: many input rows fit each released one.
+    #[test]
+    fn tens_of_thousands_of_rows_are_assigned() {
+        let mut state = 7_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let names = ["a", "b", "c", "d", "e"];
+        let (mut input, mut release) = (names.join(",") + "\n", names.join(",") + "\n");
+        for _ in 0..45_000 {
+            let values: Vec<String> = names.iter().map(|_| (10 + random(90)).to_string()).collect();
+            let levels = names.map(|_| random(6).saturating_sub(3) as usize);
+            input += &(values.join(",") + "\n");
+            let labels: Vec<String> =
+                values.iter().zip(levels).map(|(value, level)| path(value)[level].clone()).collect();
+            release += &(labels.join(",") + "\n");
+        }
+        let parse = |text: &str| StringTable::parse(text.as_bytes(), b',').unwrap();
+        let hierarchies = vec![hierarchy((10..100).map(|value| value.to_string())); names.len()];
+        let all = [0, 1, 2, 3, 4];
+        let found = unassigned(&parse(&release), &parse(&input), &all, &hierarchies, &all);
+        assert_eq!(found, Unassigned { rows: 0, first_row: None });
+        let changed = release.replacen("\n*,", "\n99999,", 1);
+        assert_ne!(changed, release);
+        assert_eq!(unassigned(&parse(&changed), &parse(&input), &all, &hierarchies, &all).rows, 1);
+    }
+}
