@@ -592,8 +592,10 @@ mod tests {
             assert_eq!(found.considered, 4);
             for set in &found.worst {
                 let mut counts: HashMap<Vec<&str>, u64> = HashMap::new();
-                for row in 0..n_rows {
-                    *counts.entry(set.columns.iter().map(|&at| columns[at][row]).collect()).or_default() += 1;
+                let combination =
+                    |row: usize| set.columns.iter().map(|&at| columns[at][row]).collect::<Vec<_>>();
+                for combination in (0..n_rows).map(combination) {
+                    *counts.entry(combination).or_default() += 1;
                 }
                 let alone = counts.values().filter(|&&count| count == 1).count() as u64;
                 assert_eq!(set.alone, alone, "{n_rows} rows, columns {:?}", set.columns);

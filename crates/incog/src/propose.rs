@@ -15,7 +15,8 @@
 //! 6. The name speaks of what outsiders know (age, sex, zip, race, country, education, occupation, ...):
 //!    *quasi-identifier*. Numbers in intervals of round widths, ages and years in fixed ones; codes masked from the
 //!    right; anything else kept or suppressed. Where a few values are of another kind than the rest: *decide*.
-//! 7. The name speaks of what nobody should learn (diagnosis, income, religion, ...): *sensitive*.
+//! 7. The name speaks of what nobody should learn (diagnosis, income, religion, ...): *sensitive*, with a warning if
+//!    nearly every value stands in one row only.
 //! 8. The name ends like a number of something and values repeat: *decide*, it may be the policy's `unit`.
 //! 9. Nearly every value stands in one row only: *identifier*, but *decide* for decimals, which may be a measurement,
 //!    and for tables below [`ENOUGH_ROWS`] rows, where everything is nearly unique.
@@ -257,10 +258,13 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
     }
     match hint {
         Some((Hint::Sensitive, word)) => {
-            return plain(
-                RoleJob::Sensitive,
-                format!("`{word}` in its name: nobody should learn it about a person"),
-            );
+            let reason = format!("`{word}` in its name: nobody should learn it about a person");
+            let warning = if column.is_nearly_unique(rows) {
+                "; nearly every row has a value of its own: who knows one finds the row"
+            } else {
+                ""
+            };
+            return plain(RoleJob::Sensitive, reason + warning);
         }
         Some((hint, word)) => return known(column, hint, word),
         None => {}
@@ -282,10 +286,7 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
             plain(RoleJob::Identifier, "nearly every row has a value of its own")
         };
     }
-    plain(
-        RoleJob::Decide,
-        "neither its name nor its values tell: can an outsider know it, and should nobody learn it?",
-    )
+    plain(RoleJob::Decide, "its name and values do not tell: could an outsider know it?")
 }
 
 /// What outsiders know.
@@ -386,9 +387,12 @@ mod tests {
     use incog_core::Watch;
     use incog_core::table::{Column, Role, Table};
 
+    /// A column's name, and its cell in each row.
+    type Cells = (&'static str, fn(usize) -> String);
+
     /// What is proposed for columns of 40 rows with these names and cells made by row.
-    fn check(columns: &[(&str, fn(usize) -> String)]) -> Vec<Proposal> {
-        let column = |&(name, cell): &(&str, fn(usize) -> String)| {
+    fn check(columns: &[Cells]) -> Vec<Proposal> {
+        let column = |&(name, cell): &Cells| {
             let cells: Vec<String> = (0..40).map(cell).collect();
             Column::from_cells(name, Role::Other, cells.iter().map(String::as_str)).unwrap()
         };
@@ -414,7 +418,7 @@ mod tests {
 
     #[test]
     fn every_rule_decides_as_the_docs_say() {
-        let columns: [(&str, fn(usize) -> String); 14] = [
+        let columns: [Cells; 14] = [
             ("empty", |_| String::new()),
             ("same", |_| "x".into()),
             ("email", |row| format!("{}@example.org", row % 4)),
@@ -458,15 +462,16 @@ mod tests {
             "{ dates = [\"month\", \"quarter\", \"year\"] }"
         );
         assert_eq!(proposals[7].hierarchy.to_toml().unwrap(), "{ mask = \"right\" }");
+        assert!(proposals[8].reason.ends_with("who knows one finds the row"));
         assert!(proposals[9].reason.starts_with("free text"));
         assert!(proposals[10].may_be_unit && proposals[10].reason.contains("make it `unit`"));
     }
 
     #[test]
     fn without_a_quasi_identifier_nothing_is_certain() {
-        let income: (&str, fn(usize) -> String) = ("income", |row| row.to_string());
-        let name: (&str, fn(usize) -> String) = ("name", |row| format!("n{row}"));
-        let roles = |columns: &[(&str, fn(usize) -> String)]| -> Vec<RoleJob> {
+        let income: Cells = ("income", |row| row.to_string());
+        let name: Cells = ("name", |row| format!("n{row}"));
+        let roles = |columns: &[Cells]| -> Vec<RoleJob> {
             check(columns).iter().map(|proposal| proposal.role).collect()
         };
         assert_eq!(roles(&[name, income]), [RoleJob::Identifier, RoleJob::Decide]);
