@@ -110,7 +110,8 @@ fn a_job_that_is_there_is_replaced_by_force_only_and_the_data_never() {
     let data = folder.read("data.csv");
     folder.refused(&["init", "data.csv", "-o", "data.csv", "--force"], &["would replace the data"]);
     folder.refused(&["init", "data.csv", "-o", "none/job.toml"], &["its folder does not exist"]);
-    folder.refused(&["init", "data.csv", "-o", "new.toml", "-k", "0"], &["k"]);
+    folder.refused(&["init", "data.csv", "-o", "new.toml", "-k", "0"], &["error: k"]);
+    folder.refused(&["init", "data.csv", "-o", "new.toml", "-k", "9999999999999999999"], &["k is too large"]);
     assert_eq!(folder.read("data.csv"), data);
     assert!(!folder.path("new.toml").exists());
 }

@@ -3,7 +3,7 @@
 //! What is written is a proposal: every column with a role, a hierarchy where it needs one, and the reason as a
 //! comment. The job runs as it is, unless a column's role is `decide`; then `anonymize` says which columns wait for a
 //! word. No cell, no least or greatest value of the data gets into the job or onto the screen: names of columns,
-//! kinds, counts and shares only. Paths in the job are relative to it.
+//! kinds, counts and shares only (a file that seems to have no header is refused). Paths in the job are relative to it.
 
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -77,6 +77,9 @@ impl Init {
     /// The job, as it would be written to `job`; `-` stands for a file in the current folder.
     pub fn to_toml(&self, job: &Path, k: u64) -> Result<String> {
         KAnonymity::new(k)?;
+        if i64::try_from(k).is_err() {
+            return Err(Error::input("k is too large for a job file"));
+        }
         let input = self.path_from(job)?;
         let mut text = String::new();
         // Writing to a string cannot fail.

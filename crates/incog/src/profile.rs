@@ -143,6 +143,8 @@ pub(crate) fn read(path: &Path, delimiter: Option<u8>, watch: &Watch) -> Result<
 }
 
 /// Names of columns are shown and written down; the cells of a first row that is taken for a header must not be.
+/// Refused if half of the names occur as values of their own column, are dates or have an `@`. A file without a header
+/// whose first row is unlike all others gets through: nothing in it tells that row from names.
 fn check_header(path: &Path, table: &Table) -> Result<()> {
     let looks_like_a_cell = |column: &&Column| {
         let name = column.name();
