@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error.
 #![forbid(unsafe_code)]
 
+mod init;
 mod anonymize;
 mod search;
 mod verify;
@@ -30,6 +31,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Profile a data file, propose roles and hierarchies, and write a job file
+    ///
+    /// Counts what is in each column and which few columns single people out, and writes a job with a role, a hierarchy
+    /// and the reason for each column. Where it cannot tell, the role is `decide`, and `anonymize` waits for you to
+    /// replace it. No cell of the data gets into the job or onto the screen. Exit code 0 if written, 2 on errors.
+    Init(init::Arguments),
     /// Find the best generalization, verify the release and write it
     ///
     /// Picks the generalization that satisfies the job's policy and is best by its metric, applies it, has the result
@@ -65,6 +72,7 @@ enum Command {
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let done = match command {
+        Command::Init(arguments) => init::run(&arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Verify(arguments) => verify::run(&arguments),

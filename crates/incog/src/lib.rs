@@ -28,11 +28,15 @@ mod verification;
 pub mod sink;
 mod anonymize;
 pub mod workbench;
+pub mod profile;
+pub mod propose;
+mod init;
 
 pub use anonymize::{Anonymized, Published, read_strings, render_report};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;
+pub use init::{Init, Replace};
 pub use job::Job;
 pub use plan::Plan;
 pub use report::{NodeReport, SearchReport};

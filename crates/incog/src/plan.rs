@@ -323,8 +323,10 @@ fn check_roles(job: &Job) -> Result<()> {
         let key = ["columns", name.as_str(), "role"];
         match column.role {
             RoleJob::Decide => mistakes.0.push(
-                job.mistake(&key, format!("the role of column `{name}` is not decided yet"))
-                    .with_hint("write identifier, quasi-identifier, sensitive or other instead of decide"),
+                job.mistake(&key, format!("the role of column `{name}` is not decided yet")).with_hint(
+                    "write identifier, quasi-identifier, sensitive or other instead of decide; \
+                         in a job by `incog init` the comment above the column says what to think of",
+                ),
             ),
             RoleJob::QuasiIdentifier => {}
             _ if column.hierarchy.is_some() => mistakes.0.push(

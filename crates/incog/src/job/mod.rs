@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use incog_core::{Error, ErrorKind, Result};
 
+use crate::source::STANDARD;
+
 /// A job for incog: what the data is, what its release must satisfy, and how to get there.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -347,9 +349,9 @@ impl Job {
         Ok(job)
     }
 
-    /// A file that the job names; `-` is itself.
+    /// A file that the job names. Standard input is the same from every folder.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
-        if path.as_os_str() == crate::source::STANDARD {
+        if path.as_os_str() == STANDARD {
             return path.to_owned();
         }
         self.path.parent().unwrap_or(Path::new("")).join(path)

@@ -1,0 +1,55 @@
+//! `incog init`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use incog::{Init, Replace, Result};
+
+use crate::output::complain;
+use crate::signals::watch;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The data: a CSV file with a header line, also .gz or .zst; `-` is standard input
+    data: PathBuf,
+    /// Where to write the job; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "incog.toml")]
+    output: PathBuf,
+    /// Replace a job file that is there already
+    #[arg(long)]
+    force: bool,
+    /// Size of the smallest group to ask for in the job
+    #[arg(short, long, default_value_t = 5)]
+    k: u64,
+    /// What separates the fields [default: the header's most frequent of , ; tab |]
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<char>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let init = Init::new(&arguments.data, arguments.delimiter, &*watch()?)?;
+    let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
+    init.write(&arguments.output, arguments.k, replace)?;
+    complain(init.to_string().trim_end());
+    complain(&next(&init, arguments));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What to do now.
+fn next(init: &Init, arguments: &Arguments) -> String {
+    let is_standard = |path: &Path| path.as_os_str() == "-";
+    let (wrote, job) = if is_standard(&arguments.output) {
+        ("the job is on standard output".to_owned(), "JOB".to_owned())
+    } else {
+        let job = arguments.output.display().to_string();
+        (format!("wrote {job}"), job)
+    };
+    let data = if is_standard(&arguments.data) { " < DATA" } else { "" };
+    match init.n_undecided() {
+        0 => format!("\n{wrote}: read its reasons, then run\n  incog anonymize {job}{data}"),
+        n => format!(
+            "\n{wrote}: give the {n} marked `decide` a role (the comment above each says why), then run\n  \
+             incog anonymize {job}{data}"
+        ),
+    }
+}
