@@ -37,7 +37,12 @@ impl std::fmt::Debug for Csv {
 impl Csv {
     /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
     pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        let (file, delimiter) = open_text(path, "the data file", delimiter)?;
+        Csv::from_reader(open_data(path, "the data file")?, path, delimiter)
+    }
+
+    /// The same for text that comes from elsewhere; messages call it `path`.
+    pub fn from_reader(text: impl Read + 'static, path: &Path, delimiter: Option<u8>) -> Result<Self> {
+        let (file, delimiter) = buffered(Box::new(text), path, "the data file", delimiter)?;
         let (file, seen) = QuoteWatch::new(file, delimiter);
         let file: Box<dyn Read> = Box::new(file);
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
@@ -135,7 +140,16 @@ impl Csv {
 
 /// A reader of a file, and what separates its fields: the given delimiter or the header's most frequent one.
 pub(crate) fn open_text(path: &Path, what: &str, delimiter: Option<u8>) -> Result<(Box<dyn Read>, u8)> {
-    let mut file = BufReader::with_capacity(1 << 20, open_data(path, what)?);
+    buffered(open_data(path, what)?, path, what, delimiter)
+}
+
+fn buffered(
+    text: Box<dyn Read>,
+    path: &Path,
+    what: &str,
+    delimiter: Option<u8>,
+) -> Result<(Box<dyn Read>, u8)> {
+    let mut file = BufReader::with_capacity(1 << 20, text);
     let start = file.fill_buf().map_err(|error| unreadable(path, what, &error.to_string()))?;
     let delimiter = delimiter.unwrap_or_else(|| detect(start));
     Ok((Box::new(file), delimiter))

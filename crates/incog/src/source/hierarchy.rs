@@ -2,7 +2,7 @@
 //!
 //! Separated by `;`, or by `,` if the first line has no `;` outside quotes.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use incog_core::hierarchy::{ExplicitHierarchy, Hierarchy};
@@ -12,9 +12,13 @@ use crate::source::{open, unreadable};
 
 /// The hierarchy of `column` in a file.
 pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {
-    let what = format!("the hierarchy of column `{column}`,");
-    let broken = |problem: &str| unreadable(path, &what, problem);
-    let mut file = std::io::BufReader::with_capacity(1 << 16, open(path, &what)?);
+    parse_hierarchy(open(path, &what(column))?, path, column)
+}
+
+/// The same for text that comes from elsewhere; messages call it `path`.
+pub fn parse_hierarchy(text: impl Read, path: &Path, column: &str) -> Result<Hierarchy> {
+    let broken = |problem: &str| unreadable(path, &what(column), problem);
+    let mut file = std::io::BufReader::with_capacity(1 << 16, text);
     let start = file.fill_buf().map_err(|error| broken(&error.to_string()))?;
     let first_line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let delimiter = if first_line.contains(&b';') { b';' } else { b',' };
@@ -39,4 +43,8 @@ pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {
         hierarchy.push(line, row)?;
     }
     hierarchy.finish()
+}
+
+fn what(column: &str) -> String {
+    format!("the hierarchy of column `{column}`,")
 }

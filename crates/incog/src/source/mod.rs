@@ -6,7 +6,7 @@ mod quotes;
 
 pub use csv::Csv;
 pub(crate) use csv::open_text;
-pub use hierarchy::read_hierarchy;
+pub use hierarchy::{parse_hierarchy, read_hierarchy};
 
 use std::fs::File;
 use std::io::Read;
