@@ -17,11 +17,7 @@ pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {
 }
 
 /// The hierarchy of `column` in a file called `name`, whatever it is read from.
-pub fn read_hierarchy_from(
-    reader: impl Read + Send + 'static,
-    name: &str,
-    column: &str,
-) -> Result<Hierarchy> {
+pub fn parse_hierarchy(reader: impl Read + Send + 'static, name: &str, column: &str) -> Result<Hierarchy> {
     collect(HierarchyRows::new(Box::new(reader), name.to_owned(), column)?)
 }
 

@@ -12,7 +12,7 @@ pub use csv::Csv;
 pub(crate) use csv::open_text;
 pub use data::{Data, Format};
 pub(crate) use hierarchy::HierarchyRows;
-pub use hierarchy::{read_hierarchy, read_hierarchy_from};
+pub use hierarchy::{parse_hierarchy, read_hierarchy};
 
 use std::fs::File;
 use std::io::Read;

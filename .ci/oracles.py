@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""Do others find the same numbers in our releases?
+
+Makes releases with the `incog` binary and has each one measured three times: by `incog verify`, by the checker below
+(standard library, written from the definitions), and by pyCANON. Every number that two of them know must be the same.
+
+  Adult       45,222 people, k = 10, suppression 1 %; rows from INCOG_DATA or ../shared/data:
+              nine quasi-identifiers; eight, with occupation sensitive; eight, with salary_class sensitive
+  hospital    several visits a person, generated here; k counts persons
+
+The checker below also recodes the input by the hierarchy files and looks for the generalization that gives exactly
+the released rows: so persons, who are not in a release, and suppressed rows are counted independently too. At last
+each release is broken on purpose, and both must notice.
+
+Exit code 0: all agree, or there was no Adult ("skipped"). Otherwise the first line says which number differs.
+No value of a cell is printed.
+"""
+import csv
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+TARGET = PROJECT / "target" / "oracles"
+INCOG = Path(os.environ.get("INCOG", PROJECT / "target" / "debug" / "incog"))
+
+K = 10
+SUPPRESSION = "1%"
+ADULT = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation",
+         "salary_class"]
+
+
+class Disagreement(Exception):
+    """Two checkers say different things of one release."""
+
+
+# --- what incog says ---------------------------------------------------------------------------------------------
+
+class Claim:
+    """A number as incog states it: exact, or rounded to some digits."""
+
+    def __init__(self, text):
+        self.value = Fraction(text.replace(" of ", "/"))
+        digits = len(text.partition(".")[2])
+        self.slack = Fraction(1, 2 * 10**digits) if digits else Fraction(0)
+
+    def agrees_with(self, other):
+        # A hair for the floats of whoever is compared.
+        return abs(self.value - Fraction(other)) <= self.slack + Fraction(1, 10**9)
+
+
+def claims(release, job):
+    """What incog says of a release: name -> Claim. The only place that knows where it says so."""
+    told = subprocess.run([INCOG, "verify", release, "--job", job], capture_output=True, text=True, check=False)
+    if told.returncode != 0:
+        raise Disagreement(f"incog verify refuses its own release:\n{told.stdout}{told.stderr}")
+    patterns = [
+        r"the smallest group has (?P<k>\d+) rows",
+        r"(?P<released>\d+) rows released, (?P<suppressed>\d+) suppressed",
+        r"alpha [\d.]+ \((?P<alpha>\d+ of \d+)\), distinct l (?P<distinct_l>\d+), "
+        r"entropy l (?P<entropy_l>[\d.]+), t (?P<t>[\d.]+)",
+        r"every group has at least \d+ persons .*the smallest has (?P<persons>\d+)",
+    ]
+    found = {}
+    for pattern in patterns:
+        match = re.search(pattern, told.stdout)
+        for name, text in (match.groupdict() if match else {}).items():
+            found[name] = Claim(text)
+    return found
+
+
+# --- the definitions, spelled out ----------------------------------------------------------------------------------
+
+def read(path, delimiter=","):
+    """Rows as strings: an empty cell stays an empty cell, 01 stays 01."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter=delimiter, strict=True))
+
+
+def read_table(path):
+    header, *rows = read(path)
+    if any(len(row) != len(header) for row in rows):
+        raise Disagreement("a released row has more or fewer fields than the header")
+    return header, rows
+
+
+def groups_of(header, rows, quasi):
+    at = [header.index(name) for name in quasi]
+    groups = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[i] for i in at)].append(row)
+    return groups
+
+
+def measure(header, rows, quasi, sensitive):
+    """k, and for a sensitive column alpha, distinct l, entropy l and t (all values equally far apart)."""
+    groups = groups_of(header, rows, quasi)
+    found = {"k": min(map(len, groups.values())), "released": len(rows)}
+    if sensitive is None:
+        return found
+    at = header.index(sensitive)
+    overall = Counter(row[at] for row in rows)
+    alpha, distinct, entropy, t = Fraction(0), math.inf, math.inf, Fraction(0)
+    for group in groups.values():
+        counts, size = Counter(row[at] for row in group), len(group)
+        alpha = max(alpha, Fraction(max(counts.values()), size))
+        distinct = min(distinct, len(counts))
+        entropy = min(entropy, -math.fsum(n / size * math.log(n / size) for n in counts.values()))
+        distance = sum(abs(Fraction(counts[value], size) - Fraction(n, len(rows))) for value, n in overall.items())
+        t = max(t, distance / 2)
+    return found | {"alpha": alpha, "distinct_l": distinct, "entropy_l": math.exp(entropy), "t": t}
+
+
+def recount(data, release, hierarchies, quasi, unit):
+    """Suppressed rows and the fewest persons of a group, from the input.
+
+    Tries every combination of levels that has the released labels, recodes the input, leaves out the groups with
+    fewer than K persons, and takes the combination that gives exactly the released rows.
+    """
+    in_header, in_rows = read_table(data)
+    header, rows = read_table(release)
+    paths = {name: {path[0]: path for path in read(hierarchies / f"{name}.csv", ";")} for name in quasi}
+    levels = []
+    for name in quasi:
+        labels = {row[header.index(name)] for row in rows}
+        height = len(next(iter(paths[name].values())))
+        levels.append([level for level in range(height)
+                       if labels <= {path[level] for path in paths[name].values()}])
+    released = Counter(map(tuple, rows))
+    source = [in_header.index(name) for name in header]
+    person = None if unit is None else in_header.index(unit)
+    for node in product(*levels):
+        level_of = dict(zip(quasi, node))
+        recoded = defaultdict(list)
+        for row_idx, row in enumerate(in_rows):
+            out = tuple(paths[name][row[i]][level_of[name]] if name in level_of else row[i]
+                        for name, i in zip(header, source))
+            key = tuple(cell for name, cell in zip(header, out) if name in level_of)
+            recoded[key].append((out, row_idx if person is None else row[person]))
+        kept = [group for group in recoded.values() if len({who for _, who in group}) >= K]
+        if Counter(out for group in kept for out, _ in group) == released:
+            return {"suppressed": len(in_rows) - len(rows),
+                    "persons": min(len({who for _, who in group}) for group in kept)}
+    raise Disagreement("no generalization of the input gives the released rows")
+
+
+def pycanon(release, quasi, sensitive):
+    """The same by pyCANON, as far as it is right: its entropy l and recursive (c,l) are not."""
+    import pandas
+    from pycanon import anonymity
+
+    # Strings only. By default pandas takes empty cells and NA as missing, and drops them from groups.
+    table = pandas.read_csv(release, dtype=str, keep_default_na=False)
+    found = {"k": anonymity.k_anonymity(table, quasi)}
+    if sensitive is not None:
+        found["alpha"], _ = anonymity.alpha_k_anonymity(table, quasi, [sensitive])
+        found["distinct_l"] = anonymity.l_diversity(table, quasi, [sensitive])
+        found["t"] = anonymity.t_closeness(table, quasi, [sensitive])
+    return {name: float(value) for name, value in found.items()}
+
+
+# --- jobs --------------------------------------------------------------------------------------------------------
+
+def write_job(job, data, hierarchies, roles, unit):
+    """A job file; `roles` are in column order."""
+    policy = f'k = {K}\nsuppression = "{SUPPRESSION}"\n' + (f'unit = "{unit}"\n' if unit else "")
+    columns = []
+    for name, role in roles.items():
+        columns.append(f'[columns.{name}]\nrole = "{role}"\n')
+        if role == "quasi-identifier":
+            columns.append(f"hierarchy = {{ file = '{hierarchies / name}.csv' }}\n")
+    job.write_text(f"[input]\npath = '{data}'\n[policy]\n{policy}{''.join(columns)}", encoding="utf-8")
+
+
+def hospital(folder):
+    """Visits of 3,000 people: some come once, some thirty times; a few move or have a birthday in between."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(20050614)
+    zips = [f"{area}{street:02}" for area in ("537", "538", "541") for street in range(0, 60, 4)] + [""]
+    ills = ["flu", "asthma", "fracture", "diabetes", "hepatitis, B", 'so-called "cold"', ""]
+    visits = []
+    for patient in range(3000):
+        age, sex, code = chance.randint(0, 99), chance.choice("fm"), chance.choice(zips)
+        for _ in range(min(30, int(chance.paretovariate(1.2)))):
+            visits.append([f"p{patient:04}", str(age), sex, code, chance.choice(ills)])
+            age = min(99, age + (chance.random() < 0.05))
+            code = chance.choice(zips) if chance.random() < 0.03 else code
+    chance.shuffle(visits)
+    band = lambda age, width: f"[{age // width * width}, {age // width * width + width})"
+    hierarchies = {
+        "age": [[str(age), band(age, 5), band(age, 10), band(age, 50), "*"] for age in range(100)],
+        "sex": [["f", "*"], ["m", "*"]],
+        "zip": [[code, code[:4] + "*", code[:3] + "**", "*"] if code else ["", "none", "none", "*"] for code in zips],
+    }
+    for name, rows in hierarchies.items():
+        write(folder / f"{name}.csv", rows, ";")
+    write(folder / "visits.csv", [["patient", "age", "sex", "zip", "ill"], *visits], ",")
+    return folder / "visits.csv"
+
+
+def write(path, rows, delimiter):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+
+
+# --- the comparison ----------------------------------------------------------------------------------------------
+
+def compare(who, claimed, found):
+    for name, value in found.items():
+        if name not in claimed:
+            raise Disagreement(f"{name}: {who} finds {float(value):.6g}, incog says nothing of it")
+        if not claimed[name].agrees_with(value):
+            raise Disagreement(f"{name}: {who} finds {float(value):.6g}, incog {float(claimed[name].value):.6g}")
+
+
+def broken_is_noticed(release, job, quasi):
+    """Takes a row out of a smallest group: that group is not whole any more."""
+    header, rows = read_table(release)
+    smallest = min(groups_of(header, rows, quasi).values(), key=len)
+    rows.remove(smallest[0])
+    broken = release.with_suffix(".broken.csv")
+    write(broken, [header, *rows], ",")
+    verdict = subprocess.run([INCOG, "verify", broken, "--job", job], capture_output=True, check=False)
+    if verdict.returncode != 1:
+        raise Disagreement(f"a row was taken out of a smallest group: incog verify exits with {verdict.returncode}, not 1")
+    if measure(header, rows, quasi, None)["k"] >= len(smallest):
+        raise Disagreement("a row was taken out of a smallest group: the plain checker did not notice")
+
+
+def check(title, data, hierarchies, roles, unit=None):
+    quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
+    sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
+    job, release = TARGET / f"{title}.toml", TARGET / f"{title}.release.csv"
+    write_job(job, data, hierarchies, roles, unit)
+    release.unlink(missing_ok=True)
+    made = subprocess.run([INCOG, "anonymize", job, "--output", release], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise Disagreement(f"incog anonymize exits with {made.returncode}:\n{made.stderr}")
+    claimed = claims(release, job)
+    counted = recount(data, release, hierarchies, quasi, unit)
+    if unit is None and counted.pop("persons") < K:
+        raise Disagreement("a group is too small")
+    n_rows = len(read(data)) - 1
+    if counted["suppressed"] > n_rows // 100:
+        raise Disagreement(f"{counted['suppressed']} of {n_rows} rows are suppressed, more than {SUPPRESSION}")
+    plain = measure(*read_table(release), quasi, sensitive) | counted
+    smallest = plain["persons"] if unit else plain["k"]
+    if smallest < K:
+        raise Disagreement(f"k: the plain checker finds {smallest}, the job asks for {K}")
+    compare("the plain checker", claimed, plain)
+    compare("pyCANON", claimed, pycanon(release, quasi, sensitive))
+    silent = set(claimed) - set(plain)
+    if silent:
+        raise Disagreement(f"incog claims what was not recounted: {', '.join(sorted(silent))}")
+    broken_is_noticed(release, job, quasi)
+    numbers = ", ".join(f"{name} {float(value):.6g}" for name, value in plain.items())
+    print(f"oracles: {title}: all agree: {numbers}")
+
+
+def main():
+    TARGET.mkdir(parents=True, exist_ok=True)
+    at = "nothing"
+    try:
+        at = "hospital"
+        folder = TARGET / "hospital"
+        roles = dict.fromkeys(["age", "sex", "zip"], "quasi-identifier")
+        check(at, hospital(folder), folder, {"patient": "identifier", **roles, "ill": "sensitive"}, unit="patient")
+
+        adult = Path(os.environ.get("INCOG_DATA", PROJECT / ".." / "shared" / "data")).resolve() / "adult" / "adult.csv"
+        if not adult.exists():
+            print("oracles: Adult: skipped, needs adult/adult.csv; set INCOG_DATA to the folder that has it")
+            return 0
+        hierarchies = PROJECT / "testdata" / "hierarchies" / "adult"
+        for sensitive in [None, "occupation", "salary_class"]:
+            at = f"adult-{sensitive or 'nine'}"
+            roles = {name: "sensitive" if name == sensitive else "quasi-identifier" for name in ADULT}
+            check(at, adult, hierarchies, roles)
+    except Disagreement as problem:
+        print(f"oracles: {at}: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
