@@ -29,6 +29,8 @@ pub struct Csv {
     delimiter: u8,
     /// The first block, without the header.
     first: Block,
+    /// What is wrong with the first block, to be told once columns are known to be columns.
+    problem: Option<Problem>,
 }
 
 impl std::fmt::Debug for Csv {
@@ -59,7 +61,15 @@ impl Csv {
     fn new(file: Box<dyn Read + Send>, name: String, delimiter: u8) -> Result<Self> {
         let mut splitter = Splitter::new(file, delimiter, Widths::Equal);
         let mut first = Block::default();
-        splitter.next(&mut first).map_err(|problem| explain(&name, &[], problem))?;
+        let problem = match splitter.next(&mut first) {
+            Err(Problem::NotUtf8 { line, column, first: Some(header) }) => {
+                checked_header(&name, &header)?;
+                let problem = Some(Problem::NotUtf8 { line, column, first: None });
+                return Ok(Csv { name, splitter, header, delimiter, first, problem });
+            }
+            Err(problem) => return Err(explain(&name, &[], problem)),
+            Ok(()) => None,
+        };
         let Some(width) = splitter.width() else {
             return Err(Error::input(format!("data file `{name}` is empty"))
                 .with_hint("the first line must name the columns"));
@@ -67,7 +77,7 @@ impl Csv {
         let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
         checked_header(&name, &header)?;
         first.skip(width);
-        Ok(Csv { name, splitter, header, delimiter, first })
+        Ok(Csv { name, splitter, header, delimiter, first, problem })
     }
 
     /// The columns' names.
@@ -91,6 +101,9 @@ impl Csv {
 
     /// Appends all rows to columns, one for each name of the header.
     pub(crate) fn read_into(mut self, columns: &mut [Column], watch: &Watch) -> Result<()> {
+        if let Some(problem) = self.problem {
+            return Err(explain(&self.name, &self.header, problem));
+        }
         let mut current = std::mem::take(&mut self.first);
         let mut next = Block::default();
         // A file whose first block is nothing but its header has more blocks behind it, unless it is at its end.
@@ -175,8 +188,8 @@ fn explain(name: &str, header: &[String], problem: Problem) -> Error {
             "data file `{name}`, line {line} has {n_fields} fields, the header has {expected}"
         ))
         .with_hint("a field that contains the delimiter or a line break must be quoted"),
-        Problem::NotUtf8 { line, column, name: in_block } => {
-            let column = match header.get(column).or(in_block.as_ref()) {
+        Problem::NotUtf8 { line, column, .. } => {
+            let column = match header.get(column) {
                 Some(column) => format!(", line {line}: column `{column}`"),
                 None => ": the header".to_owned(),
             };

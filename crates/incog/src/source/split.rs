@@ -79,8 +79,8 @@ pub(super) enum Problem {
     Io(std::io::Error),
     /// A record has another number of fields than the header.
     Ragged { line: u64, n_fields: usize, expected: usize },
-    /// A field is not UTF-8; `column` counts from 0. Its name, if the header is in the same block.
-    NotUtf8 { line: u64, column: usize, name: Option<String> },
+    /// A field is not UTF-8; `column` counts from 0. In the first block, the first record if that is UTF-8.
+    NotUtf8 { line: u64, column: usize, first: Option<Vec<String>> },
     /// A quoted field never ends.
     Unclosed { line: u64 },
     /// Text follows a closing quote.
@@ -170,11 +170,15 @@ impl<R: Read> Splitter<R> {
             let start = block.fields.get(field).map_or(0, |&(start, _)| start as usize);
             let bytes = error.as_bytes();
             let column = self.width.map_or(0, |width| field % width);
-            let header = block.fields.get(column).filter(|_| is_first && field != column);
-            let name = header.and_then(|&(start, end)| {
-                String::from_utf8(bytes[start as usize..end as usize].to_vec()).ok()
-            });
-            Problem::NotUtf8 { line: first_line + count_lines(&bytes[..start]), column, name }
+            let width = self.width.filter(|_| is_first).unwrap_or(0);
+            let text =
+                |&(start, end): &(u32, u32)| String::from_utf8(bytes[start as usize..end as usize].to_vec());
+            let first = block.fields[..width].iter().map(text).collect::<Result<Vec<_>, _>>().ok();
+            Problem::NotUtf8 {
+                line: first_line + count_lines(&bytes[..start]),
+                column,
+                first: first.filter(|_| is_first),
+            }
         })?;
         Ok(())
     }
