@@ -25,7 +25,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use rustc_hash::FxBuildHasher;
 
 use crate::ColumnType;
@@ -168,7 +168,7 @@ fn check(path: &Path, fields: &Fields) -> Result<(Vec<String>, Vec<ColumnType>)>
 
 /// Codecs that few files use are not part of this build.
 fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<()> {
-    for chunk in metadata.row_groups().iter().flat_map(|row_group| row_group.columns()) {
+    for chunk in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
         let codec = match chunk.compression() {
             Compression::BROTLI(_) => "Brotli",
             Compression::LZO => "LZO",

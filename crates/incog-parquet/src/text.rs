@@ -135,10 +135,13 @@ fn decimals<T: DecimalType>(
     scale: i8,
     native: impl Fn(i256) -> Option<T::Native>,
 ) -> Option<ArrayRef> {
-    let values = values(texts, |text| unscaled(text, scale).and_then(&native))?;
-    let array = PrimitiveArray::<T>::from_iter(values).with_precision_and_scale(precision, scale).ok()?;
-    array.validate_decimal_precision(precision).ok()?;
-    Some(Arc::new(array))
+    let values = values(texts, |text| {
+        unscaled(text, scale)
+            .and_then(&native)
+            .filter(|&value| T::is_valid_decimal_precision(value, precision))
+    })?;
+    let array = PrimitiveArray::<T>::from_iter(values);
+    Some(Arc::new(array.with_precision_and_scale(precision, scale).ok()?))
 }
 
 fn narrow<N: TryFrom<i128>>(value: i256) -> Option<N> {

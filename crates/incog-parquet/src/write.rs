@@ -37,7 +37,7 @@ pub struct Released<'a> {
 }
 
 /// Writes a release, and hands back what it was written to. Stops when the watch is cancelled.
-pub fn write<W: Write + Send>(to: W, columns: Vec<Released<'_>>, watch: &Watch) -> Result<W> {
+pub fn write<W: Write + Send>(to: W, columns: &[Released<'_>], watch: &Watch) -> Result<W> {
     let n_rows = columns.first().map_or(0, |column| column.codes.len());
     if columns.is_empty() || columns.iter().any(|column| column.codes.len() != n_rows) {
         return Err(broken("the columns of a release are not equally long"));
@@ -80,7 +80,7 @@ fn properties() -> WriterProperties {
 
 /// The values behind the labels.
 fn values(column: &Released<'_>) -> Result<ArrayRef> {
-    // A million labels unused would do no harm, a code without a label would.
+    // Checked before rows are gathered: taking a code without a label would panic.
     if column.codes.iter().any(|&code| code as usize >= column.labels.len()) {
         return Err(broken(&format!("column `{}` of a release has a code without a label", column.name)));
     }

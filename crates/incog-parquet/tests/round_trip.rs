@@ -43,7 +43,7 @@ fn read_columns(path: &Path) -> (Vec<Column>, Vec<ColumnType>) {
 
 /// A release in which nothing is generalized.
 fn write_all_kept(path: &Path, columns: &[Column], types: &[ColumnType]) {
-    let released = columns
+    let released: Vec<_> = columns
         .iter()
         .zip(types)
         .map(|(column, kept)| Released {
@@ -53,7 +53,7 @@ fn write_all_kept(path: &Path, columns: &[Column], types: &[ColumnType]) {
             codes: column.codes().to_vec(),
         })
         .collect();
-    incog_parquet::write(File::create(path).unwrap(), released, &Watch::new()).unwrap().sync_all().unwrap();
+    incog_parquet::write(File::create(path).unwrap(), &released, &Watch::new()).unwrap().sync_all().unwrap();
 }
 
 fn read_arrays(path: &Path) -> RecordBatch {
@@ -70,6 +70,7 @@ fn cells(column: &Column) -> Vec<&str> {
 
 /// The array comes back, and its values' texts are as many as its distinct values.
 #[track_caller]
+#[expect(clippy::needless_pass_by_value, reason = "every caller makes the array on the spot")]
 fn check(array: ArrayRef) {
     let folder = TempDir::new().unwrap();
     let (source, release) = (folder.path().join("source.parquet"), folder.path().join("release.parquet"));
@@ -281,7 +282,7 @@ fn empty_text_becomes_null_only_where_there_were_nulls() {
 fn a_generalized_column_is_text_without_nulls_and_unused_labels_stay_out() {
     let labels = vec!["[20, 30)", "secret label", ""];
     let column = Released { name: "age", kept: None, labels, codes: vec![0, 2, 0] };
-    let file = incog_parquet::write(Vec::new(), vec![column], &Watch::new()).unwrap();
+    let file = incog_parquet::write(Vec::new(), &[column], &Watch::new()).unwrap();
     let found = |text: &str| file.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(found("[20, 30)"), "short pages are searchable");
     assert!(!found("secret"));
@@ -345,7 +346,7 @@ fn reading_and_writing_stop_when_cancelled() {
     let error = Parquet::open(&path).unwrap().read_into(&mut columns, &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
     let column = Released { name: "n", kept: None, labels: vec!["a"], codes: vec![0] };
-    let error = incog_parquet::write(Vec::new(), vec![column], &watch).unwrap_err();
+    let error = incog_parquet::write(Vec::new(), &[column], &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
@@ -429,7 +430,7 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
     let parquet = Parquet::open(&path).unwrap();
     let released = |labels, codes| Released { name: "n", kept: Some(&parquet.types()[0]), labels, codes };
     let refused = |column| {
-        let error = incog_parquet::write(Vec::new(), vec![column], &Watch::new()).unwrap_err();
+        let error = incog_parquet::write(Vec::new(), &[column], &Watch::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
         error.to_string()
     };
@@ -438,6 +439,6 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
         "column `n` of a release has a label that is not of its type Int32"
     );
     assert_eq!(refused(released(vec!["1"], vec![1])), "column `n` of a release has a code without a label");
-    let uneven = vec![released(vec!["1"], vec![0]), released(vec!["1"], vec![])];
-    assert!(incog_parquet::write(Vec::new(), uneven, &Watch::new()).is_err());
+    let uneven = [released(vec!["1"], vec![0]), released(vec!["1"], vec![])];
+    assert!(incog_parquet::write(Vec::new(), &uneven, &Watch::new()).is_err());
 }
