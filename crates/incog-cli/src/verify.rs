@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 sensitive: arguments.sensitive.iter().map(claim).collect(),
                 source: None,
             };
-            incog::verify::check(&incog::read_strings(&arguments.release, None)?, &claims)
+            incog::verify::check(&*incog::read_release(&arguments.release, None)?, &claims)
         }
     };
     print(&incog::render_report(&report))?;

@@ -1,5 +1,6 @@
 //! `incog anonymize`: the best release, verified, written, and explained in a few lines.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -7,12 +8,13 @@ use incog_core::algorithm::{has_optimum_search, optimum};
 use incog_core::metric::{self, Costs, Scored};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
+use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Fraction, RecodingClaim, Report, StringTable, check, verify};
+use incog_verify::{Fraction, Labels, RecodingClaim, Report, StringTable, check, verify};
 
 use crate::plan::Plan;
-use crate::sink;
-use crate::source::{self, Format};
+use crate::sink::{self, Layout};
+use crate::source::{self, Data, Format};
 use crate::verification::{Collected, Released, claims};
 
 /// A release that was verified and written.
@@ -79,7 +81,7 @@ impl Plan {
         if n_released + statistics.suppressed_rows != costs.n_rows {
             return Err(Error::new(ErrorKind::Internal, "released and suppressed rows do not add up"));
         }
-        let input = Collected(&self.table);
+        let input = Collected(Cow::Borrowed(&self.table));
         let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain)).map_err(
             |report| {
                 let failed: Vec<String> = report
@@ -95,8 +97,8 @@ impl Plan {
                 .with_hint("nothing was written; please report this")
             },
         )?;
-        watch.enter(Stage::Writing);
-        sink::write(&verified, &path, &self.format, job_output.order, watch)?.appear()?;
+        let layout = Layout::new(&path, &self.format, &self.released(&statistics.levels))?;
+        sink::write(&verified, &path, &layout, job_output.order, watch)?.appear()?;
 
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(Anonymized::Published(Box::new(Published {
@@ -118,6 +120,20 @@ impl Plan {
         })))
     }
 
+    /// Where each released column stands in the table, and whether it is as collected at these levels.
+    fn released(&self, levels: &[u8]) -> Vec<(usize, bool)> {
+        let is_generalized = |name: &str| {
+            let mut with_levels = self.attributes.iter().zip(levels);
+            with_levels
+                .any(|(attribute, &level)| attribute.name() == name && attribute.level_number(level) > 0)
+        };
+        let columns = self.table.columns().iter().enumerate();
+        columns
+            .filter(|(_, column)| column.role() != Role::Identifier)
+            .map(|(at, column)| (at, !is_generalized(column.name())))
+            .collect()
+    }
+
     /// The best node that holds. Found without all the others, where the job names no algorithm and that is possible.
     fn best(&self, costs: &Costs, watch: &Watch) -> Result<Option<Scored>> {
         let (problem, attributes) = (self.problem(), &self.attributes);
@@ -134,10 +150,14 @@ impl Plan {
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
     /// is supposed to have been made.
     pub fn verify(&self, release: &Path, recoding: RecodingClaim) -> Result<Report> {
-        let Format::Csv { delimiter } = self.format;
-        let table = read_strings(release, Some(delimiter))?;
-        let input = Collected(&self.table);
-        Ok(check(&table, &claims(self, &input, recoding)))
+        let delimiter = match self.format {
+            Format::Csv { delimiter } => Some(delimiter),
+            #[cfg(feature = "parquet")]
+            Format::Parquet { .. } => None,
+        };
+        let released = read_release(release, delimiter)?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        Ok(check(&*released, &claims(self, &input, recoding)))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.
@@ -168,11 +188,18 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// A released file as strings; without a delimiter, its header's most frequent one is taken.
-pub fn read_strings(path: &Path, delimiter: Option<u8>) -> Result<StringTable> {
+/// A released file as strings; without a delimiter, a CSV file's header's most frequent one is taken. CSV is read by
+/// the checker itself.
+pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels>> {
+    if source::is_parquet(path) {
+        let (table, _) = Data::open(&[path.to_owned()], None)?.read(|_| Role::Other, &Watch::new())?;
+        return Ok(Box::new(Collected(Cow::Owned(table))));
+    }
     let (file, delimiter) = source::open_text(path, "the release", delimiter)?;
-    StringTable::parse(file, delimiter)
-        .map_err(|problem| Error::input(format!("cannot read the release `{}`: {problem}", path.display())))
+    let table = StringTable::parse(file, delimiter).map_err(|problem| {
+        Error::input(format!("cannot read the release `{}`: {problem}", path.display()))
+    })?;
+    Ok(Box::new(table))
 }
 
 impl fmt::Display for Published {

@@ -32,7 +32,7 @@ pub mod profile;
 pub mod propose;
 mod init;
 
-pub use anonymize::{Anonymized, Published, read_strings, render_report};
+pub use anonymize::{Anonymized, Published, read_release, render_report};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;

@@ -14,7 +14,7 @@ use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Role, Table};
-use incog_core::{Error, Result, Stage, Watch};
+use incog_core::{Error, Result, Watch};
 
 use crate::hierarchies;
 use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
@@ -128,10 +128,8 @@ impl Plan {
             unreachable!("whatever is missing was a mistake");
         };
 
-        let format = data.format().clone();
         let files = data.files().to_vec();
-        watch.enter(Stage::Reading);
-        let table = data.read(|name| role(job, name), watch)?;
+        let (table, format) = data.read(|name| role(job, name), watch)?;
         let budget_rows = budget.rows(table.n_rows() as u64);
         let mut mistakes = Mistakes::default();
         if budget_rows > table.n_rows() as u64 {

@@ -137,7 +137,7 @@ pub struct Exposures {
 
 /// The table in a data file. The one place here that knows how files are read.
 pub(crate) fn read(path: &Path, delimiter: Option<u8>, watch: &Watch) -> Result<Table> {
-    let table = Data::open(&[path.to_owned()], delimiter)?.read(|_| Role::Other, watch)?;
+    let table = Data::open(&[path.to_owned()], delimiter)?.read(|_| Role::Other, watch)?.0;
     check_header(path, &table)?;
     Ok(table)
 }

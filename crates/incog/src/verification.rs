@@ -33,7 +33,7 @@ impl Labels for Released<'_> {
 }
 
 /// A table as strings.
-pub(crate) struct Collected<'a>(pub(crate) &'a Table);
+pub(crate) struct Collected<'a>(pub(crate) Cow<'a, Table>);
 
 impl Labels for Collected<'_> {
     fn header(&self) -> Vec<&str> {

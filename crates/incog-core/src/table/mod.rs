@@ -54,8 +54,9 @@ impl Column {
         Ok(column)
     }
 
-    /// Appends a row.
-    pub fn push(&mut self, cell: &str) -> Result<()> {
+    /// Appends a row and tells the code of its cell, with which equal rows may follow by
+    /// [`push_code`](Self::push_code).
+    pub fn push(&mut self, cell: &str) -> Result<u32> {
         let code = self.dictionary.intern(cell).ok_or_else(|| {
             Error::new(
                 crate::ErrorKind::Limit,
@@ -63,7 +64,16 @@ impl Column {
             )
         })?;
         self.codes.push(code);
-        Ok(())
+        Ok(code)
+    }
+
+    /// Appends a row whose cell has occurred before.
+    ///
+    /// # Panics
+    /// When the code did not come from this column.
+    pub fn push_code(&mut self, code: u32) {
+        assert!((code as usize) < self.dictionary.len(), "the code is of another column");
+        self.codes.push(code);
     }
 
     /// Gives back memory that was reserved for more rows.
@@ -151,6 +161,21 @@ mod tests {
         assert_eq!(column.codes(), [0, 1, 0, 2, 1]);
         assert_eq!(column.dictionary().len(), 3);
         assert_eq!(column.cell(4), "");
+    }
+
+    #[test]
+    fn a_row_pushed_by_its_code_is_the_row_pushed_by_its_text() {
+        let mut column = Column::new("c", Role::Other);
+        let code = column.push("b").unwrap();
+        column.push("a").unwrap();
+        column.push_code(code);
+        assert_eq!(column.codes(), [0, 1, 0]);
+    }
+
+    #[test]
+    #[should_panic(expected = "of another column")]
+    fn a_code_without_a_value_never_enters_a_column() {
+        Column::new("c", Role::Other).push_code(0);
     }
 
     #[test]

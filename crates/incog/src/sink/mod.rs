@@ -5,18 +5,20 @@
 //! If anything fails or the run is cancelled, the unfinished file is removed and the target is as it was.
 
 mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, Verified};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::job::Order;
-use crate::source::{Format, STANDARD};
+use crate::source::{Format, STANDARD, is_parquet};
 
 const BUFFER: usize = 1 << 20;
 
@@ -25,17 +27,63 @@ const BUFFER: usize = 1 << 20;
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
     path: &Path,
-    format: &Format,
+    layout: &Layout,
     order: Order,
     watch: &Watch,
 ) -> Result<Finished> {
+    watch.enter(Stage::Writing);
     let release = verified.release();
     let rows = Rows::new(release.n_rows(), order);
     let mut file = Unfinished::create(path)?;
-    match format {
-        Format::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
+    match layout {
+        Layout::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
+        #[cfg(feature = "parquet")]
+        Layout::Parquet { types } => file = parquet::write(release, &rows, types, file, watch)?,
     }
     file.finish()
+}
+
+/// How the cells of a release are written.
+#[derive(Debug)]
+pub(crate) enum Layout {
+    Csv {
+        delimiter: u8,
+    },
+    /// With the type of each column that is as collected; the others are text.
+    #[cfg(feature = "parquet")]
+    Parquet {
+        types: Vec<Option<incog_parquet::ColumnType>>,
+    },
+}
+
+impl Layout {
+    /// The layout of a file of that name, made from data of that format. `released` are the places of its columns in
+    /// the data, and whether they are as collected.
+    pub(crate) fn new(path: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {
+        if is_parquet(path) {
+            return Layout::parquet(path, format, released);
+        }
+        Ok(match format {
+            Format::Csv { delimiter } => Layout::Csv { delimiter: *delimiter },
+            #[cfg(feature = "parquet")]
+            Format::Parquet { .. } => Layout::Csv { delimiter: b',' },
+        })
+    }
+
+    #[cfg(feature = "parquet")]
+    #[expect(clippy::unnecessary_wraps, reason = "without Parquet it fails")]
+    fn parquet(_: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {
+        let type_of = |&(at, is_as_collected): &(usize, bool)| match format {
+            Format::Csv { .. } => None,
+            Format::Parquet { types } => types.get(at).filter(|_| is_as_collected).cloned(),
+        };
+        Ok(Layout::Parquet { types: released.iter().map(type_of).collect() })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(path: &Path, _: &Format, _: &[(usize, bool)]) -> Result<Self> {
+        Err(cannot_write(path, "this incog was built without Parquet"))
+    }
 }
 
 /// In which order rows are written.

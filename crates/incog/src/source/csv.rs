@@ -134,7 +134,7 @@ impl Csv {
 fn fill(columns: &mut [Column], block: &Block) -> Result<()> {
     let width = columns.len();
     columns.par_iter_mut().enumerate().try_for_each(|(at, column)| {
-        (at..block.n_fields()).step_by(width).try_for_each(|field| column.push(block.field(field)))
+        (at..block.n_fields()).step_by(width).try_for_each(|field| column.push(block.field(field)).map(drop))
     })
 }
 

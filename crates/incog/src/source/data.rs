@@ -1,10 +1,16 @@
 //! One table from one file, several files or a folder.
+//!
+//! Files whose names end in `.parquet` are Parquet, if incog was built with it; all others are CSV.
 
 use std::path::{Path, PathBuf};
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Result, Stage, Watch};
+#[cfg(feature = "parquet")]
+use incog_parquet::{ColumnType, Parquet};
 
+#[cfg(feature = "parquet")]
+use crate::source::checked_header;
 use crate::source::csv::Csv;
 use crate::source::{STANDARD, table_of, unreadable};
 
@@ -16,7 +22,6 @@ const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".
 pub struct Data {
     files: Vec<PathBuf>,
     header: Vec<String>,
-    format: Format,
     first: Reader,
     delimiter: Option<u8>,
 }
@@ -29,11 +34,24 @@ pub enum Format {
         /// What separates the fields.
         delimiter: u8,
     },
+    /// Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet {
+        /// The type of each column.
+        types: Vec<ColumnType>,
+    },
 }
 
 #[derive(Debug)]
 enum Reader {
     Csv(Box<Csv>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Parquet>),
+}
+
+/// Is a file of that name Parquet?
+pub(crate) fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
 impl Data {
@@ -55,7 +73,7 @@ impl Data {
             return Err(Error::input("standard input cannot be one of several data files"));
         }
         let first = Reader::open(path, delimiter)?;
-        Ok(Data { header: first.header().to_vec(), format: first.format(), first, files, delimiter })
+        Ok(Data { header: first.header().to_vec(), first, files, delimiter })
     }
 
     /// The columns' names.
@@ -63,77 +81,112 @@ impl Data {
         &self.header
     }
 
-    /// How the cells are written.
-    pub fn format(&self) -> &Format {
-        &self.format
-    }
-
     /// The files, in the order in which they are read.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// All rows of all files, with a role for each column. Stops when the watch is cancelled.
-    pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<Table> {
+    /// All rows of all files, with a role for each column, and how the cells were written. Stops when the watch is
+    /// cancelled.
+    pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<(Table, Format)> {
+        watch.enter(Stage::Reading);
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
-        let (mut first, header) = (Some(self.first), self.header);
+        let mut first = Some(self.first);
+        let mut format: Option<Format> = None;
         for path in &self.files {
             let reader = match first.take() {
                 Some(first) => first,
                 None => Reader::open(path, self.delimiter)?,
             };
-            if reader.header() != header {
-                return Err(Error::input(format!(
-                    "data file `{}` has other columns than `{}`",
+            let differs = |what: &str| {
+                Error::input(format!(
+                    "data file `{}` has other {what} than `{}`",
                     path.display(),
                     self.files[0].display()
                 ))
-                .with_hint("all files of one table need the same columns in the same order"));
+                .with_hint(
+                    "all files of one table need the same columns in the same order, and the same types",
+                )
+            };
+            if reader.header() != self.header {
+                return Err(differs("columns"));
             }
-            if !reader.format().can_follow(&self.format) {
-                return Err(Error::input(format!(
-                    "data file `{}` has columns of other types than `{}`",
-                    path.display(),
-                    self.files[0].display()
-                )));
-            }
-            reader.read_into(&mut columns, watch)?;
+            let read = reader.read_into(&mut columns, watch)?;
+            format = Some(match format {
+                None => read,
+                Some(format) => format.joined(read).ok_or_else(|| differs("types"))?,
+            });
         }
         columns.iter_mut().for_each(Column::shrink);
-        table_of(columns, &self.files[0].display().to_string())
+        let table = table_of(columns, &self.files[0].display().to_string())?;
+        let format = format.ok_or_else(|| Error::input("no data file is given"))?;
+        Ok((table, format))
     }
 }
 
 impl Format {
-    /// Can a file of this format be one table with files of another?
-    fn can_follow(&self, first: &Format) -> bool {
-        match (self, first) {
-            (Format::Csv { .. }, Format::Csv { .. }) => true,
+    /// The format of a table in several files; `None` if files of these formats are no table.
+    fn joined(self, next: Format) -> Option<Format> {
+        match (self, next) {
+            (Format::Csv { delimiter }, Format::Csv { .. }) => Some(Format::Csv { delimiter }),
+            #[cfg(feature = "parquet")]
+            (Format::Parquet { types }, Format::Parquet { types: next }) => {
+                let both = types.into_iter().zip(next).map(|(mine, next)| {
+                    let has_nulls = mine.has_nulls() || next.has_nulls();
+                    let mine = mine.with_nulls(has_nulls);
+                    (mine == next.with_nulls(has_nulls)).then_some(mine)
+                });
+                Some(Format::Parquet { types: both.collect::<Option<_>>()? })
+            }
+            #[cfg(feature = "parquet")]
+            _ => None,
         }
     }
 }
 
 impl Reader {
     fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
+        if is_parquet(path) {
+            return Reader::open_parquet(path);
+        }
         Ok(Reader::Csv(Box::new(Csv::open(path, delimiter)?)))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn open_parquet(path: &Path) -> Result<Self> {
+        let parquet = Parquet::open(path)?;
+        checked_header(&path.display().to_string(), parquet.header())?;
+        Ok(Reader::Parquet(Box::new(parquet)))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(path: &Path) -> Result<Self> {
+        Err(unreadable(path, "the data file", "this incog was built without Parquet"))
     }
 
     fn header(&self) -> &[String] {
         match self {
             Reader::Csv(csv) => csv.header(),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(parquet) => parquet.header(),
         }
     }
 
-    fn format(&self) -> Format {
+    fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Format> {
         match self {
-            Reader::Csv(csv) => Format::Csv { delimiter: csv.delimiter() },
-        }
-    }
-
-    fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<()> {
-        match self {
-            Reader::Csv(csv) => csv.read_into(columns, watch),
+            Reader::Csv(csv) => {
+                let delimiter = csv.delimiter();
+                csv.read_into(columns, watch)?;
+                Ok(Format::Csv { delimiter })
+            }
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(parquet) => {
+                let n_rows = parquet.n_rows();
+                let types = parquet.read_into(columns, watch)?;
+                watch.count_rows(n_rows);
+                Ok(Format::Parquet { types })
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ mod hierarchy;
 
 pub use csv::Csv;
 pub(crate) use csv::open_text;
+pub(crate) use data::is_parquet;
 pub use data::{Data, Format};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
@@ -70,9 +71,9 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
 /// cells.
 fn checked_header(file: &str, header: &[String]) -> Result<()> {
     for (at, name) in header.iter().enumerate() {
-        if name.chars().any(char::is_control) {
+        if name.chars().any(|letter| letter.is_control() || letter == '\u{FEFF}') {
             return Err(Error::input(format!(
-                "data file `{file}`: a column name contains a line break or control character"
+                "data file `{file}`: a column name contains a line break, a control character or a byte order mark"
             ))
             .with_hint("is a quote in the header never closed?"));
         }

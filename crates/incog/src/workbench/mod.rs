@@ -22,7 +22,7 @@ use incog_core::hierarchy::Hierarchy;
 use incog_core::hierarchy::spec::{Decimal, Spec};
 use incog_core::registry::nearest;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Stage, Watch};
+use incog_core::{Error, Result, Watch};
 
 use crate::hierarchies;
 use crate::job::{ColumnJob, HierarchyJob, Job, Paths, RoleJob};
@@ -142,8 +142,7 @@ fn read(paths: &[PathBuf], delimiter: Option<u8>, columns: &[String], watch: &Wa
                 ));
         }
     }
-    watch.enter(Stage::Reading);
-    data.read(|_| Role::QuasiIdentifier, watch)
+    Ok(data.read(|_| Role::QuasiIdentifier, watch)?.0)
 }
 
 impl Subject<'_> {

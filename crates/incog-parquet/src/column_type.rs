@@ -1,0 +1,80 @@
+//! What type does a column have in the file?
+
+use std::fmt;
+
+use arrow_schema::DataType;
+
+/// The type of a column, to be kept until the column is written again.
+///
+/// How the file encodes values is no part of it: a dictionary of strings counts as strings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnType {
+    data_type: DataType,
+    has_nulls: bool,
+}
+
+impl ColumnType {
+    /// The type, if its values can be read and written as text.
+    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+        use DataType::*;
+        let data_type = match data_type {
+            Dictionary(_, values) => values,
+            plain => plain,
+        };
+        let is_supported = matches!(
+            data_type,
+            Boolean
+                | Int8
+                | Int16
+                | Int32
+                | Int64
+                | UInt8
+                | UInt16
+                | UInt32
+                | UInt64
+                | Float16
+                | Float32
+                | Float64
+                | Utf8
+                | LargeUtf8
+                | Utf8View
+                | Decimal32(..)
+                | Decimal64(..)
+                | Decimal128(..)
+                | Decimal256(..)
+                | Date32
+                | Date64
+                | Time32(_)
+                | Time64(_)
+                | Timestamp(..)
+        );
+        is_supported.then(|| ColumnType { data_type: data_type.clone(), has_nulls: false })
+    }
+
+    /// Has a null been read? Known once the rows are.
+    pub fn has_nulls(&self) -> bool {
+        self.has_nulls
+    }
+
+    /// The same type, with what is known about nulls: for a column that was read from several files, if any of
+    /// them had one.
+    #[must_use]
+    pub fn with_nulls(mut self, has_nulls: bool) -> Self {
+        self.has_nulls = has_nulls;
+        self
+    }
+
+    pub(crate) fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.data_type.fmt(f)
+    }
+}

@@ -1,0 +1,37 @@
+//! Reads Parquet files into dictionary-coded columns, and writes releases as Parquet.
+//!
+//! **Nothing is lost**: a column that is not generalized comes out with the type and, value by value, the
+//! content it went in with. In between, a value is its canonical text, so that a hierarchy can name it:
+//!
+//! | type | text |
+//! |---|---|
+//! | boolean | `true`, `false` |
+//! | integers | `-17` |
+//! | floats | the shortest text that reads back as the same number: `0.1`, `1e300`, `-0.0`, `NaN` |
+//! | decimals | all digits of the scale: `12.50` |
+//! | dates | `2003-04-17`; a 64-bit date with a time of day `2003-04-17T12:30:00` |
+//! | times | `12:30:00`, `12:30:00.250` |
+//! | timestamps | `2003-04-17T12:30:00`; of a time zone, in UTC: `2003-04-17T10:30:00Z` |
+//! | text | as it is |
+//!
+//! **Null is the missing value**, the empty text. On the way out empty text is null again; in a text column only
+//! if it had nulls ([`ColumnType::has_nulls`]), else it stays empty text. The one thing that is not told apart: a
+//! text column with nulls *and* empty texts comes out with nulls for both. All NaNs are one.
+//!
+//! **The release's file is fresh.** It has the columns' names, types and values, and nothing else of the source:
+//! no key-value metadata, field metadata, dictionaries or row groups. Statistics are those of the released
+//! values. The `ARROW:schema` entry is written anew from names and types alone, so that types come back exactly.
+//!
+//! Refused by column and type: binary, nested, duration and interval columns.
+//!
+//! A crate of its own because the format's dependencies would slow down every test of the engine.
+#![forbid(unsafe_code)]
+
+mod column_type;
+mod read;
+mod text;
+mod write;
+
+pub use column_type::ColumnType;
+pub use read::Parquet;
+pub use write::{Released, write};

@@ -1,0 +1,412 @@
+//! A table from a Parquet file.
+//!
+//! A cell is formatted only when its value is new to the column: numbers, dates and the like are looked up by
+//! their bits, and texts of a chunk that the file itself keeps as a dictionary by their number in it. All other
+//! texts are looked up as they stand in the decoded page. Memory: the codes, the distinct values twice while
+//! reading, and one batch of rows.
+//!
+//! No message contains a cell. What the decoder says about damaged pages is therefore left out.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow_buffer::i256;
+use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use incog_core::table::Column;
+use incog_core::{Error, ErrorKind, Result, Watch};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Compression, Encoding};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use rustc_hash::FxBuildHasher;
+
+use crate::ColumnType;
+use crate::text::{Formatter, in_utc};
+
+/// Rows decoded at a time; the watch is asked between two batches.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// An open Parquet file whose schema has been read.
+pub struct Parquet {
+    path: PathBuf,
+    file: File,
+    metadata: ArrowReaderMetadata,
+    header: Vec<String>,
+    types: Vec<ColumnType>,
+    n_rows: u64,
+}
+
+impl std::fmt::Debug for Parquet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parquet")
+            .field("path", &self.path)
+            .field("header", &self.header)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Parquet {
+    /// Opens a file and reads its schema. Fails when it is not Parquet, has no columns, names one twice, or has
+    /// one of a type that has no text.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mistake = |problem: &str| Error::input(format!("data file `{}` {problem}", path.display()));
+        let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+        if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Err(mistake("is a folder").with_hint("name a single Parquet file"));
+        }
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .map_err(|error| not_parquet(path, &error))?;
+        let fields = metadata.schema().fields().clone();
+        let (header, types) = check(path, &fields)?;
+        check_codecs(path, metadata.metadata())?;
+        let n_rows = u64::try_from(metadata.metadata().file_metadata().num_rows())
+            .map_err(|_| mistake("is damaged: it has a negative number of rows"))?;
+
+        let asked: Fields = fields
+            .iter()
+            .zip(&types)
+            .enumerate()
+            .map(|(column_idx, (field, kept))| {
+                let asked = asked_type(kept, is_dictionary_coded(metadata.metadata(), column_idx));
+                Field::clone(field).with_data_type(asked)
+            })
+            .collect();
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(asked)));
+        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+            .map_err(|error| not_parquet(path, &error))?;
+        Ok(Parquet { path: path.to_owned(), file, metadata, header, types, n_rows })
+    }
+
+    /// The columns' names.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The columns' types. Whether a column has nulls is not known before it is read.
+    pub fn types(&self) -> &[ColumnType] {
+        &self.types
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    /// Appends all rows to `columns`, one per header entry, and returns the columns' types, which now know
+    /// whether there were nulls. Stops when the watch is cancelled.
+    pub fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Vec<ColumnType>> {
+        let Parquet { path, file, metadata, header, types, n_rows } = self;
+        if columns.len() != header.len() {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                format!("{} columns cannot take the rows of a file that has {}", columns.len(), header.len()),
+            ));
+        }
+        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(|error| damaged(&path, &error))?;
+        let mut seen: Vec<Seen> = types.iter().map(|_| Seen::default()).collect();
+        let mut n_read = 0;
+        for batch in batches {
+            watch.check()?;
+            let batch = batch.map_err(|error| damaged(&path, &error.into()))?;
+            for ((array, column), seen) in batch.columns().iter().zip(&mut *columns).zip(&mut seen) {
+                seen.append(array, column)?;
+            }
+            n_read += batch.num_rows() as u64;
+        }
+        if n_read != n_rows {
+            return Err(Error::input(format!(
+                "data file `{}` is damaged: it announces {n_rows} rows and has {n_read}",
+                path.display()
+            )));
+        }
+        Ok(types.into_iter().zip(seen).map(|(kept, seen)| kept.with_nulls(seen.null.is_some())).collect())
+    }
+}
+
+/// Names and types of all columns.
+fn check(path: &Path, fields: &Fields) -> Result<(Vec<String>, Vec<ColumnType>)> {
+    let mistake = |problem: &str| Error::input(format!("data file `{}`{problem}", path.display()));
+    if fields.is_empty() {
+        return Err(mistake(" has no columns"));
+    }
+    let mut header: Vec<String> = Vec::with_capacity(fields.len());
+    let mut types = Vec::with_capacity(fields.len());
+    for (at, field) in fields.iter().enumerate() {
+        let name = field.name();
+        if name.chars().any(char::is_control) {
+            return Err(mistake(&format!(": the name of column {} contains a control character", at + 1))
+                .with_hint("rename the column"));
+        }
+        if let Some(earlier) = header.iter().position(|column| column == name) {
+            return Err(mistake(&format!(
+                ": columns {} and {} are both named `{name}`",
+                earlier + 1,
+                at + 1
+            ))
+            .with_hint("rename one of them"));
+        }
+        let kept = ColumnType::of(field.data_type()).ok_or_else(|| {
+            mistake(&format!(": column `{name}` has the type {}, which is not supported", field.data_type()))
+                .with_hint("leave the column out, or convert it to text, numbers, dates or times")
+        })?;
+        header.push(name.clone());
+        types.push(kept);
+    }
+    Ok((header, types))
+}
+
+/// Codecs that few files use are not part of this build.
+fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<()> {
+    for chunk in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
+        let codec = match chunk.compression() {
+            Compression::BROTLI(_) => "Brotli",
+            Compression::LZO => "LZO",
+            _ => continue,
+        };
+        return Err(Error::input(format!(
+            "data file `{}` is compressed with {codec}, which is not supported",
+            path.display()
+        ))
+        .with_hint("write it with zstd, snappy, gzip or lz4"));
+    }
+    Ok(())
+}
+
+/// Are all pages of a column numbers into a dictionary of the file?
+fn is_dictionary_coded(metadata: &ParquetMetaData, column_idx: usize) -> bool {
+    metadata.row_groups().iter().all(|row_group| {
+        row_group.columns().get(column_idx).and_then(|chunk| chunk.page_encoding_stats_mask()).is_some_and(
+            |mask| mask.is_only(Encoding::RLE_DICTIONARY) || mask.is_only(Encoding::PLAIN_DICTIONARY),
+        )
+    })
+}
+
+/// How the decoder should hand over a column. Dictionaries are asked for only where the file has them: the
+/// decoder would otherwise build one per batch, only for us to look up every entry again.
+fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
+    let text = match kept.data_type() {
+        DataType::LargeUtf8 => DataType::LargeUtf8,
+        _ if kept.is_text() => DataType::Utf8,
+        other => return other.clone(),
+    };
+    if is_dictionary_coded { DataType::Dictionary(Box::new(DataType::Int32), Box::new(text)) } else { text }
+}
+
+/// The codes of what has been read of a column so far.
+#[derive(Default)]
+struct Seen {
+    null: Option<u32>,
+    booleans: [Option<u32>; 2],
+    by_bits: HashMap<u64, u32, FxBuildHasher>,
+    by_128_bits: HashMap<i128, u32, FxBuildHasher>,
+    by_256_bits: HashMap<i256, u32, FxBuildHasher>,
+    /// The file's dictionary of the latest batch, and our codes of those entries that a row had.
+    dictionary: Option<(ArrayRef, Vec<Option<u32>>)>,
+}
+
+impl Seen {
+    fn append(&mut self, array: &ArrayRef, column: &mut Column) -> Result<()> {
+        use DataType::*;
+        let null = &mut self.null;
+        let bits = &mut self.by_bits;
+        match array.data_type() {
+            Utf8 => append_text(array.as_string::<i32>().iter(), null, column),
+            LargeUtf8 => append_text(array.as_string::<i64>().iter(), null, column),
+            Dictionary(..) => self.append_dictionary(array, column),
+            Boolean => {
+                for value in array.as_boolean() {
+                    let Some(value) = value else {
+                        push_null(null, column)?;
+                        continue;
+                    };
+                    push_known(&mut self.booleans[usize::from(value)], &value.to_string(), column)?;
+                }
+                Ok(())
+            }
+            Int8 => append::<Int8Type, _>(array, |value| value as u64, bits, null, column),
+            Int16 => append::<Int16Type, _>(array, |value| value as u64, bits, null, column),
+            Int32 => append::<Int32Type, _>(array, |value| value as u64, bits, null, column),
+            Int64 => append::<Int64Type, _>(array, |value| value as u64, bits, null, column),
+            UInt8 => append::<UInt8Type, _>(array, u64::from, bits, null, column),
+            UInt16 => append::<UInt16Type, _>(array, u64::from, bits, null, column),
+            UInt32 => append::<UInt32Type, _>(array, u64::from, bits, null, column),
+            UInt64 => append::<UInt64Type, _>(array, u64::from, bits, null, column),
+            Float16 => {
+                append::<Float16Type, _>(array, |value| u64::from(value.to_bits()), bits, null, column)
+            }
+            Float32 => {
+                append::<Float32Type, _>(array, |value| u64::from(value.to_bits()), bits, null, column)
+            }
+            Float64 => append::<Float64Type, _>(array, f64::to_bits, bits, null, column),
+            Decimal32(..) => append::<Decimal32Type, _>(array, |value| value as u64, bits, null, column),
+            Decimal64(..) => append::<Decimal64Type, _>(array, |value| value as u64, bits, null, column),
+            Decimal128(..) => {
+                append::<Decimal128Type, _>(array, |value| value, &mut self.by_128_bits, null, column)
+            }
+            Decimal256(..) => {
+                append::<Decimal256Type, _>(array, |value| value, &mut self.by_256_bits, null, column)
+            }
+            Date32 => append::<Date32Type, _>(array, |value| value as u64, bits, null, column),
+            Date64 => append::<Date64Type, _>(array, |value| value as u64, bits, null, column),
+            Time32(TimeUnit::Second) => {
+                append::<Time32SecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            Time32(_) => append::<Time32MillisecondType, _>(array, |value| value as u64, bits, null, column),
+            Time64(TimeUnit::Microsecond) => {
+                append::<Time64MicrosecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            Time64(_) => append::<Time64NanosecondType, _>(array, |value| value as u64, bits, null, column),
+            Timestamp(TimeUnit::Second, _) => {
+                append::<TimestampSecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            Timestamp(TimeUnit::Millisecond, _) => {
+                append::<TimestampMillisecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            Timestamp(TimeUnit::Microsecond, _) => {
+                append::<TimestampMicrosecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            Timestamp(TimeUnit::Nanosecond, _) => {
+                append::<TimestampNanosecondType, _>(array, |value| value as u64, bits, null, column)
+            }
+            other => Err(unexpected(column, other)),
+        }
+    }
+
+    /// Entries that no row has do not become values of the column: somebody else's rows may have had them.
+    fn append_dictionary(&mut self, array: &ArrayRef, column: &mut Column) -> Result<()> {
+        let array =
+            array.as_dictionary_opt::<Int32Type>().ok_or_else(|| unexpected(column, array.data_type()))?;
+        let entries = array.values();
+        // Batches of a row group share their dictionary, which may be longer than a batch.
+        let codes = match &mut self.dictionary {
+            Some((known, codes)) if known.to_data().ptr_eq(&entries.to_data()) => codes,
+            latest => &mut latest.insert((entries.clone(), vec![None; entries.len()])).1,
+        };
+        let small = entries.as_string_opt::<i32>();
+        let large = entries.as_string_opt::<i64>();
+        for key in array.keys() {
+            let entry = key.map(|key| key as usize).filter(|&entry| entries.is_valid(entry));
+            let Some(entry) = entry else {
+                push_null(&mut self.null, column)?;
+                continue;
+            };
+            if let Some(code) = codes[entry] {
+                column.push_code(code);
+                continue;
+            }
+            let text = match (small, large) {
+                (Some(texts), _) => texts.value(entry),
+                (_, Some(texts)) => texts.value(entry),
+                _ => return Err(unexpected(column, entries.data_type())),
+            };
+            codes[entry] = Some(column.push(text)?);
+        }
+        Ok(())
+    }
+}
+
+fn append_text<'a>(
+    cells: impl Iterator<Item = Option<&'a str>>,
+    null: &mut Option<u32>,
+    column: &mut Column,
+) -> Result<()> {
+    for cell in cells {
+        match cell {
+            Some(cell) => _ = column.push(cell)?,
+            None => push_null(null, column)?,
+        }
+    }
+    Ok(())
+}
+
+fn append<T: ArrowPrimitiveType, K: Hash + Eq>(
+    array: &ArrayRef,
+    key: impl Fn(T::Native) -> K,
+    codes: &mut HashMap<K, u32, FxBuildHasher>,
+    null: &mut Option<u32>,
+    column: &mut Column,
+) -> Result<()> {
+    let array = in_utc(array);
+    let array: &PrimitiveArray<T> = array.as_primitive();
+    let beyond = |column: &Column| {
+        Error::input(format!(
+            "column `{}`: a value of type {} lies beyond the calendar or the clock",
+            column.name(),
+            array.data_type()
+        ))
+        .with_hint("years go from -262143 to 262142, times of day up to 23:59:59; use null for unknown")
+    };
+    let formatter = Formatter::new(array).map_err(|_| unexpected(column, array.data_type()))?;
+    let mut text = String::new();
+    for (row_idx, value) in array.values().iter().enumerate() {
+        if array.is_null(row_idx) {
+            push_null(null, column)?;
+            continue;
+        }
+        let key = key(*value);
+        if let Some(&code) = codes.get(&key) {
+            column.push_code(code);
+            continue;
+        }
+        formatter.write(row_idx, &mut text).map_err(|_| beyond(column))?;
+        codes.insert(key, column.push(&text)?);
+    }
+    Ok(())
+}
+
+fn push_null(null: &mut Option<u32>, column: &mut Column) -> Result<()> {
+    push_known(null, "", column)
+}
+
+fn push_known(code: &mut Option<u32>, text: &str, column: &mut Column) -> Result<()> {
+    match *code {
+        Some(code) => column.push_code(code),
+        None => *code = Some(column.push(text)?),
+    }
+    Ok(())
+}
+
+fn unexpected(column: &Column, data_type: &DataType) -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        format!("column `{}` was decoded as {data_type}, which cannot be read", column.name()),
+    )
+}
+
+fn unreadable(path: &Path, problem: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot read data file `{}`: {problem}", path.display()))
+}
+
+fn not_parquet(path: &Path, problem: &ParquetError) -> Error {
+    if let Some(problem) = io_error(problem) {
+        return unreadable(path, problem);
+    }
+    Error::input(format!("data file `{}` is not a Parquet file, is damaged or is encrypted", path.display()))
+        .with_hint("is the file complete, and does its name end as its format does?")
+}
+
+fn damaged(path: &Path, problem: &ParquetError) -> Error {
+    if let Some(problem) = io_error(problem) {
+        return unreadable(path, problem);
+    }
+    Error::input(format!("data file `{}` is damaged: some of its rows cannot be decoded", path.display()))
+        .with_hint("write the file again, with text as UTF-8")
+}
+
+pub(crate) fn io_error(error: &ParquetError) -> Option<&std::io::Error> {
+    match error {
+        ParquetError::External(inner) => inner.downcast_ref(),
+        _ => None,
+    }
+}
