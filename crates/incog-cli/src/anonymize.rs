@@ -3,35 +3,52 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::{Anonymized, Job, Plan, Result};
+use incog::{Anonymized, Error, Plan, Record, Result};
 
 use crate::output::complain;
-use crate::overrides::Overrides;
+use crate::overrides::{JobArguments, OutputArguments, from_here};
 use crate::signals::watch;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The job file (TOML)
-    job: PathBuf,
-    /// Where to write the release, instead of where the job says; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     #[command(flatten)]
-    overrides: Overrides,
+    job: JobArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+    /// Do to DATA what was done to the release of this record: the same levels, suppressed and verified anew
+    #[arg(long, value_name = "RECORD")]
+    replay: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = watch()?;
-    let mut job = Job::read(&arguments.job)?;
-    arguments.overrides.apply(&mut job);
-    let plan = Plan::new(&job, &watch)?;
-    match plan.anonymize(arguments.output.as_deref(), &watch)? {
+    let Arguments { job, output, replay } = arguments;
+    let plan = match replay {
+        None => {
+            let mut job = job.job()?;
+            output.apply(&mut job)?;
+            Plan::new(&job, &watch)?
+        }
+        Some(path) => {
+            let record = Record::read(&path, None)?;
+            let mut job = job.replayed(&record, &from_here(path)?)?;
+            output.apply(&mut job)?;
+            if job.output.as_ref().is_none_or(|output| output.path.is_none()) {
+                return Err(Error::input("a replay does not know where to write the release")
+                    .with_hint("give --output"));
+            }
+            Plan::like(&job, &record, &watch)?
+        }
+    };
+    match plan.anonymize(&watch)? {
         Anonymized::Published(published) => {
             // Standard output may be the release itself: the summary is for people.
+            watch.done();
             complain(published.to_string().trim_end());
             Ok(ExitCode::SUCCESS)
         }
         Anonymized::Impossible(obstacle) => {
+            watch.done();
             complain("nothing satisfies the policy, nothing was written");
             complain(&obstacle);
             Ok(ExitCode::from(1))

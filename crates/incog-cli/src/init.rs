@@ -10,7 +10,7 @@ use crate::signals::watch;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The data: a CSV file with a header line, also .gz or .zst; `-` is standard input
+    /// The data: CSV with a header line, also .gz or .zst, or Parquet; a folder is one table, `-` is standard input
     data: PathBuf,
     /// Where to write the job; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "incog.toml")]
@@ -27,7 +27,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let init = Init::new(&arguments.data, arguments.delimiter, &*watch()?)?;
+    let watch = watch()?;
+    let init = Init::new(&arguments.data, arguments.delimiter, &watch)?;
+    watch.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;
     complain(init.to_string().trim_end());

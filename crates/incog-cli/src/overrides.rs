@@ -1,33 +1,156 @@
-//! Flags that take the place of what the job file says.
+//! A job from a job file, from flags, or from both: flags take the place of what the file says.
 
-use incog::Job;
+use std::path::{Path, PathBuf};
 
-/// Settings that take the place of the job's.
+use incog::job::{ColumnJob, CountOrText, HierarchyJob, Order, Output, Paths, RecordJob, RoleJob};
+use incog::{Error, Job, Record, Result};
+
+/// Which job, and settings that take the place of its own.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Overrides {
+pub(crate) struct JobArguments {
+    /// A job file (its name ends in .toml), or data: files or folders, which together are one table
+    #[arg(required = true, value_name = "JOB|DATA")]
+    what: Vec<PathBuf>,
+    /// Data to use instead of the job's
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// What separates the fields of a CSV file [default: found out]
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<char>,
+
+    /// Quasi-identifiers, separated by commas: all of them, in the order of the search
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
+    qi: Vec<String>,
+    /// Columns that name people: dropped
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
+    identifier: Vec<String>,
+    /// Columns that nobody should learn about a person: released as they are, and measured
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
+    sensitive: Vec<String>,
+    /// Columns that are released as they are
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
+    other: Vec<String>,
+    /// What all columns are that nobody names
+    #[arg(long, value_name = "ROLE", value_enum, help_heading = "Columns")]
+    rest: Option<Rest>,
+    /// A folder with a hierarchy file NAME.csv for quasi-identifiers; those without one are kept or become *
+    #[arg(long, value_name = "FOLDER", help_heading = "Columns")]
+    hierarchies: Option<PathBuf>,
+    /// A rule for one quasi-identifier, as in a job file: 'age={ intervals = [5, 10, 20] }'
+    #[arg(long, value_name = "NAME=RULE", help_heading = "Columns")]
+    hierarchy: Vec<String>,
+
+    /// Size of the smallest group
+    #[arg(short, long, allow_negative_numbers = true, help_heading = "Policy")]
+    k: Option<i64>,
+    /// How many rows may be left out: a count or a share like 1%
+    #[arg(long, value_name = "ROWS|SHARE", help_heading = "Policy")]
+    suppression: Option<String>,
+    /// The column that says whom a row is about, where a person may have several: k then counts persons
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    unit: Option<String>,
+
     /// exhaustive, bottom-up, samarati or incognito [default: incognito]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
     /// scan, sort, roll-up, super-roots or cube [default: super-roots]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
     checker: Option<String>,
     /// direct or transitive [default: transitive]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility or
     /// average-group-size [default: loss]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
-    /// Size of the smallest group, instead of the job's
-    #[arg(short, long, allow_negative_numbers = true)]
-    k: Option<i64>,
-    /// How many families to search at a time [default: 1]
-    #[arg(long, value_name = "N")]
+    /// How many attribute subsets to search at a time [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
 }
 
-impl Overrides {
-    pub(crate) fn apply(self, job: &mut Job) {
+/// Where the release goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OutputArguments {
+    /// Where to write the release; `-` is standard output, a name that ends in / is a folder
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// In which order rows are released [default: shuffle]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    order: Option<OrderFlag>,
+    /// Where to write the release record [default: the release's name with .incog.json]
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Write no release record
+    #[arg(long, conflicts_with = "record")]
+    no_record: bool,
+    /// The file with the publisher's key, made if it is not there [default: incog.key beside the job]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum OrderFlag {
+    Shuffle,
+    Input,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Rest {
+    Identifier,
+    Sensitive,
+    Other,
+}
+
+impl JobArguments {
+    /// The job.
+    pub(crate) fn job(self) -> Result<Job> {
+        let mut job = match self.what.as_slice() {
+            [file] if is_job(file) => Job::read(file)?,
+            files if files.iter().any(|file| is_job(file)) => {
+                return Err(Error::input("a job file cannot be one of several")
+                    .with_hint("give one job file, or data files; other data for a job: --input FILE"));
+            }
+            files => self.job_of_flags(files)?,
+        };
+        if let Some(input) = self.input {
+            job.input.path = Paths::One(from_here(input)?);
+            job.lines.forget(&["input", "path"]);
+        }
+        if self.delimiter.is_some() {
+            job.input.delimiter = self.delimiter;
+            job.lines.forget(&["input", "delimiter"]);
+        }
+        let roles = [
+            (&self.qi, RoleJob::QuasiIdentifier),
+            (&self.identifier, RoleJob::Identifier),
+            (&self.sensitive, RoleJob::Sensitive),
+            (&self.other, RoleJob::Other),
+        ];
+        give_roles(&mut job, &roles)?;
+        if let Some(rest) = self.rest {
+            give_rest(&mut job, rest)?;
+        }
+        if let Some(folder) = &self.hierarchies {
+            read_folder(&mut job, folder)?;
+        }
+        for rule in &self.hierarchy {
+            give_rule(&mut job, rule)?;
+        }
+        if let Some(k) = self.k {
+            job.policy.k = k;
+            job.lines.forget(&["policy", "k"]);
+        }
+        if let Some(suppression) = self.suppression {
+            job.policy.suppression = Some(match suppression.parse() {
+                Ok(rows) => CountOrText::Count(rows),
+                Err(_) => CountOrText::Text(suppression),
+            });
+            job.lines.forget(&["policy", "suppression"]);
+        }
+        if self.unit.is_some() {
+            job.policy.unit = self.unit;
+            job.lines.forget(&["policy", "unit"]);
+        }
         let settings = &mut job.search;
         for (key, flag, setting) in [
             ("algorithm", self.algorithm, &mut settings.algorithm),
@@ -44,9 +167,184 @@ impl Overrides {
             settings.threads = self.threads;
             job.lines.forget(&["search", "threads"]);
         }
-        if let Some(k) = self.k {
-            job.policy.k = k;
-            job.lines.forget(&["policy", "k"]);
+        Ok(job)
+    }
+
+    /// The job of a record, for other data; hierarchy files are looked for beside the record and where the flag says.
+    pub(crate) fn replayed(self, record: &Record, path: &Path) -> Result<Job> {
+        if let [file] = self.what.as_slice()
+            && is_job(file)
+        {
+            return self.job();
+        }
+        let mut job = record.job()?;
+        job.input.path = match self.what.as_slice() {
+            [file] => Paths::One(file.clone()),
+            files => Paths::Several(files.to_vec()),
+        };
+        job.input.delimiter = self.delimiter.or(job.input.delimiter);
+        let beside = path.parent().unwrap_or(Path::new("")).to_owned();
+        let folders: Vec<PathBuf> =
+            self.hierarchies.iter().cloned().chain([beside.join("hierarchies"), beside]).collect();
+        job.find_hierarchies(&folders)?;
+        Ok(job)
+    }
+
+    /// A job without a file; its paths start here.
+    fn job_of_flags(&self, files: &[PathBuf]) -> Result<Job> {
+        if self.qi.is_empty() {
+            return Err(Error::input("neither a job file nor quasi-identifiers are given")
+                .with_hint("name them with --qi age,sex,zip; or let `incog init` propose a job file"));
+        }
+        if self.k.is_none() {
+            return Err(Error::input("k is not given").with_hint("common choices are -k 5, 11 and 20"));
+        }
+        let mut job = Job::parse("[input]\npath = \"\"\n[policy]\nk = 1\n")?;
+        job.input.path = match files {
+            [file] => Paths::One(file.clone()),
+            files => Paths::Several(files.to_vec()),
+        };
+        for key in [["input", "path"], ["policy", "k"]] {
+            job.lines.forget(&key);
+        }
+        for table in ["input", "policy"] {
+            job.lines.forget(&[table]);
+        }
+        Ok(job)
+    }
+}
+
+impl OutputArguments {
+    /// Says where the release goes, if a flag does.
+    pub(crate) fn apply(self, job: &mut Job) -> Result<()> {
+        let output = job.output.get_or_insert_with(Output::default);
+        if let Some(path) = self.output {
+            output.path = Some(from_here(path)?);
+            job.lines.forget(&["output", "path"]);
+        }
+        if let Some(order) = self.order {
+            output.order = match order {
+                OrderFlag::Shuffle => Order::Shuffle,
+                OrderFlag::Input => Order::Input,
+            };
+        }
+        if let Some(record) = self.record {
+            output.record = Some(RecordJob::Path(from_here(record)?));
+        }
+        if self.no_record {
+            output.record = Some(RecordJob::Wanted(false));
+        }
+        if let Some(key) = self.key {
+            output.key = Some(from_here(key)?);
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn is_job(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+/// A path from a flag starts in the current folder, one in a job file beside it.
+pub(crate) fn from_here(path: PathBuf) -> Result<PathBuf> {
+    if path.as_os_str() == "-" || path.is_absolute() {
+        return Ok(path);
+    }
+    let is_folder = path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
+    let absolute = std::path::absolute(&path)
+        .map_err(|error| Error::input(format!("cannot find `{}`: {error}", path.display())))?;
+    // `absolute` may drop the separator that makes it a folder.
+    Ok(if is_folder { absolute.join("") } else { absolute })
+}
+
+/// Columns named in flags get their role, and are taken in the order of the flags.
+fn give_roles(job: &mut Job, roles: &[(&Vec<String>, RoleJob)]) -> Result<()> {
+    let named: Vec<&String> = roles.iter().flat_map(|(names, _)| names.iter()).collect();
+    for (at, name) in named.iter().enumerate() {
+        if named[..at].contains(name) {
+            return Err(Error::input(format!("column `{name}` is named twice in the flags"))
+                .with_hint("a column has one role"));
         }
     }
+    for (names, role) in roles {
+        for name in *names {
+            let hierarchy = job.columns.shift_remove(name).and_then(|column| column.hierarchy);
+            let hierarchy = hierarchy.filter(|_| *role == RoleJob::QuasiIdentifier);
+            job.columns.insert(name.clone(), ColumnJob { role: *role, hierarchy });
+            job.lines.forget(&["columns", name]);
+            job.lines.forget(&["columns", name, "role"]);
+        }
+    }
+    let qi = roles.iter().find(|(_, role)| *role == RoleJob::QuasiIdentifier).map_or(&[][..], |(qi, _)| qi);
+    if qi.is_empty() {
+        return Ok(());
+    }
+    let is_left = |(name, column): &(&String, &ColumnJob)| {
+        column.role == RoleJob::QuasiIdentifier && !qi.contains(name)
+    };
+    let left = job.columns.iter().find(is_left).map(|(name, _)| name.clone());
+    match left {
+        None => Ok(()),
+        Some(name) => Err(Error::input(format!(
+            "column `{name}` is a quasi-identifier of the job and is not named by --qi"
+        ))
+        .with_hint(format!("say what it is: --identifier {name}, --sensitive {name} or --other {name}"))),
+    }
+}
+
+/// Columns that nobody named.
+fn give_rest(job: &mut Job, rest: Rest) -> Result<()> {
+    let role = match rest {
+        Rest::Identifier => RoleJob::Identifier,
+        Rest::Sensitive => RoleJob::Sensitive,
+        Rest::Other => RoleJob::Other,
+    };
+    for name in job.header()? {
+        job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None });
+    }
+    Ok(())
+}
+
+/// Files of a folder become the hierarchies of quasi-identifiers.
+fn read_folder(job: &mut Job, folder: &Path) -> Result<()> {
+    if !folder.is_dir() {
+        return Err(Error::input(format!("there is no folder `{}`", folder.display()))
+            .with_hint("--hierarchies names a folder with a file NAME.csv for each quasi-identifier"));
+    }
+    let mut n_found = 0;
+    for (name, column) in job.columns.iter_mut().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier)
+    {
+        let file = folder.join(format!("{name}.csv"));
+        if file.is_file() {
+            column.hierarchy = Some(HierarchyJob { file: Some(from_here(file)?), ..HierarchyJob::default() });
+            n_found += 1;
+        }
+    }
+    if n_found == 0 {
+        return Err(Error::input(format!(
+            "the folder `{}` has no hierarchy for any quasi-identifier",
+            folder.display()
+        ))
+        .with_hint("a hierarchy is in a file called like its column: age.csv"));
+    }
+    Ok(())
+}
+
+fn give_rule(job: &mut Job, flag: &str) -> Result<()> {
+    let (name, rule) = flag.split_once('=').ok_or_else(|| {
+        Error::input("--hierarchy is not NAME=RULE")
+            .with_hint("for example 'age={ intervals = [5, 10, 20] }'")
+    })?;
+    let name = name.trim();
+    let Some(column) = job.columns.get_mut(name).filter(|column| column.role == RoleJob::QuasiIdentifier)
+    else {
+        return Err(Error::input(format!("--hierarchy names `{name}`, which is no quasi-identifier")));
+    };
+    let mut rule = HierarchyJob::parse(rule)?;
+    if let Some(file) = rule.file.take() {
+        rule.file = Some(from_here(file)?);
+    }
+    column.hierarchy = Some(rule);
+    job.lines.forget(&["columns", name, "hierarchy"]);
+    Ok(())
 }

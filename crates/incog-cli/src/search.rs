@@ -1,27 +1,24 @@
 //! `incog search`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use incog::{Job, Listing, Plan, Result};
+use incog::{Listing, Plan, Result};
 
 use crate::output::print;
-use crate::overrides::Overrides;
+use crate::overrides::JobArguments;
 use crate::signals::watch;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The job file (TOML)
-    job: PathBuf,
+    #[command(flatten)]
+    job: JobArguments,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// List every generalization that satisfies the policy, not only the minimal ones
     #[arg(long)]
     all: bool,
-    #[command(flatten)]
-    overrides: Overrides,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -34,11 +31,10 @@ enum Format {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = watch()?;
-    let mut job = Job::read(&arguments.job)?;
-    arguments.overrides.apply(&mut job);
-    let plan = Plan::new(&job, &watch)?;
+    let plan = Plan::new(&arguments.job.job()?, &watch)?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
     let report = plan.search(listing, &watch)?;
+    watch.done();
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
         Format::Text => report.to_string(),

@@ -1,12 +1,29 @@
-//! Ctrl-C and its kin: a run ends without leaving anything behind.
+//! How a run is watched: a signal ends it without leaving anything behind, and a terminal is told how far it is.
 
+use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-use incog::{Error, ErrorKind, Result, Watch};
+use incog::{Error, ErrorKind, Result, Stage, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Runs that are over sooner show nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(100);
+
+/// The one watch of a run, with a progress line on terminals.
+pub(crate) struct Watched {
+    watch: Arc<Watch>,
+    /// Dropped, it ends the thread.
+    ends: Option<Sender<()>>,
+    progress: Option<JoinHandle<()>>,
+}
 
 /// The one watch of this run: a signal cancels it, so that nothing half-written is left behind. A second one ends the
 /// process at once, should it hang in a read.
-pub(crate) fn watch() -> Result<Arc<Watch>> {
+pub(crate) fn watch() -> Result<Watched> {
     let watch = Arc::new(Watch::new());
     let cancelled = Arc::clone(&watch);
     let handler = move || {
@@ -17,5 +34,80 @@ pub(crate) fn watch() -> Result<Arc<Watch>> {
     };
     ctrlc::set_handler(handler)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot listen for signals: {error}")))?;
-    Ok(watch)
+    let (ends, ended) = channel();
+    let watched = Arc::clone(&watch);
+    let progress = std::thread::spawn(move || {
+        let start = Instant::now();
+        // Draws on terminals only.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("the template is right"));
+        while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if start.elapsed() < PATIENCE {
+                continue;
+            }
+            if let Some(message) = message(&watched) {
+                bar.set_message(message);
+                bar.tick();
+            }
+        }
+        bar.finish_and_clear();
+    });
+    Ok(Watched { watch, ends: Some(ends), progress: Some(progress) })
+}
+
+impl Watched {
+    /// The run is over: the line is cleared.
+    pub(crate) fn done(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.ends = None;
+        if let Some(progress) = self.progress.take() {
+            // A progress line that failed is no reason to fail.
+            let _ = progress.join();
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Deref for Watched {
+    type Target = Watch;
+
+    fn deref(&self) -> &Watch {
+        &self.watch
+    }
+}
+
+/// Where the run is, for people.
+fn message(watch: &Watch) -> Option<String> {
+    let nodes = || format!("{} nodes judged, at most {} left", watch.nodes_judged(), watch.nodes_open());
+    Some(match watch.stage()? {
+        Stage::Reading => format!("reading: {} rows", watch.rows()),
+        Stage::Searching => format!("searching: {}", nodes()),
+        Stage::Ranking => format!("ranking: at most {} nodes left", watch.nodes_open()),
+        Stage::Verifying => "verifying".to_owned(),
+        Stage::Writing => format!("writing: {} rows", watch.rows()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_speaks_of_rows_and_nodes() {
+        let watch = Watch::new();
+        assert_eq!(message(&watch), None);
+        watch.enter(Stage::Reading);
+        watch.count_rows(7);
+        assert_eq!(message(&watch).unwrap(), "reading: 7 rows");
+        watch.enter(Stage::Searching);
+        assert_eq!(message(&watch).unwrap(), "searching: 0 nodes judged, at most 0 left");
+    }
 }

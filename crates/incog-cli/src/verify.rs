@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incog::verify::{Claims, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Job, Plan, Result, Watch};
+use incog::{Job, Key, Plan, Record, Result};
 
 use crate::output::print;
+use crate::signals::watch;
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -14,13 +15,24 @@ const WITHOUT_JOB: [&str; 9] =
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The released CSV file
+    /// The released file
     release: PathBuf,
     /// The job it was made by
-    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB, required_unless_present = "qi")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = WITHOUT_JOB,
+        required_unless_present_any = ["qi", "record"]
+    )]
     job: Option<PathBuf>,
+    /// The release record: everything in it is recomputed, with --job from the job and the data too
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
+    record: Option<PathBuf>,
+    /// The publisher's key: the record's seal and its digest of the data are checked
+    #[arg(long, value_name = "FILE", requires = "record")]
+    key: Option<PathBuf>,
     /// The release was generalized cell by cell, not column by column: each row must have an input row of its own
-    #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB)]
+    #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB, conflicts_with = "record")]
     local: bool,
     /// The quasi-identifiers, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "k")]
@@ -52,12 +64,19 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let report = match &arguments.job {
-        Some(job) => {
-            let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
-            Plan::new(&Job::read(job)?, &Watch::new())?.verify(&arguments.release, recoding)?
-        }
-        None => {
+    let watch = watch()?;
+    let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
+    let key = arguments.key.as_deref().map(Key::read).transpose()?;
+    let record = arguments.record.as_deref().map(|path| Record::read(path, key.as_ref())).transpose()?;
+    let report = match (&arguments.job, &record) {
+        (Some(job), None) => Plan::new(&Job::read(job)?, &watch)?.verify(&arguments.release, recoding)?,
+        (Some(job), Some(record)) => Plan::like(&Job::read(job)?, record, &watch)?.verify_record(
+            &arguments.release,
+            record,
+            key.as_ref(),
+        )?,
+        (None, Some(record)) => incog::verify_against(&arguments.release, record)?,
+        (None, None) => {
             let claim = |column: &String| SensitiveClaim {
                 column: column.clone(),
                 alpha: arguments.alpha,
@@ -77,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             incog::verify::check(&*incog::read_release(&arguments.release, None)?, &claims)
         }
     };
+    watch.done();
     print(&incog::render_report(&report))?;
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

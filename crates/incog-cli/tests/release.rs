@@ -96,7 +96,8 @@ fn a_release_is_written_verified_and_summarized() {
     let release = job.read("release.csv");
     assert!(release.starts_with("age,zip,ill\n"), "identifiers are dropped");
     assert!(release.contains("\"asthma, \"\"chronic\"\"\""), "quoting survives");
-    assert_eq!(job.files(), ["data.csv", "incog.toml", "release.csv"]);
+    let files = ["data.csv", "incog.key", "incog.toml", "release.csv", "release.csv.incog.json"];
+    assert_eq!(job.files(), files);
     let (code, text) = job.verify("release.csv");
     assert_eq!(code, Some(0), "{text}");
     assert!(!text.contains("FAIL"));

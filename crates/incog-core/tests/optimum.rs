@@ -32,8 +32,10 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
                 .unwrap();
         let watch = Watch::new();
         let found = optimum(problem, &attributes, &costs, entry.item, &watch).unwrap();
-        prop_assert!(found.nodes_judged <= all.lattice.n_nodes() as u64);
-        prop_assert_eq!(watch.nodes_judged(), found.nodes_judged);
+        prop_assert_eq!(watch.nodes_judged(), found.judged.len() as u64);
+        let mut judged: Vec<usize> = found.judged.iter().map(|&(node, _)| node).collect();
+        judged.sort_unstable();
+        prop_assert!(judged.windows(2).all(|pair| pair[0] < pair[1]), "no node is judged twice");
         prop_assert_eq!(
             found.best.map(|best| (best.node, best.statistics)),
             best.map(|best| (best.node, best.statistics)),

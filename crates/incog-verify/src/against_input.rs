@@ -62,7 +62,7 @@ pub(crate) fn check(
     quasi: &[usize],
     groups: &Groups,
     findings: &mut Vec<Finding>,
-) {
+) -> Option<u64> {
     let input = source.input;
     let input_header = input.header();
     let header = release.header();
@@ -75,7 +75,7 @@ pub(crate) fn check(
             found: "one is not".into(),
             holds: false,
         });
-        return;
+        return None;
     };
     let n_suppressed = input.n_rows().checked_sub(release.n_rows());
     findings.push(Finding {
@@ -92,7 +92,7 @@ pub(crate) fn check(
             found: format!("{} hierarchies", source.hierarchies.len()),
             holds: false,
         });
-        return;
+        return None;
     }
     let unit = source.unit.as_ref().map(|unit| input_header.iter().position(|column| column == unit));
     if unit == Some(None) {
@@ -101,11 +101,11 @@ pub(crate) fn check(
             found: "it is not".into(),
             holds: false,
         });
-        return;
+        return None;
     }
     if source.recoding == RecodingClaim::Local {
         check_local(release, claims, source, quasi, &origins, findings);
-        return;
+        return None;
     }
     let comparison =
         Comparison { release, source, quasi, origins: &origins, unit: unit.flatten(), groups, k: claims.k };
@@ -120,7 +120,7 @@ pub(crate) fn check(
                 found: format!("column {name} has labels that no single level gives"),
                 holds: false,
             });
-            return;
+            return None;
         }
         possible.push(levels);
     }
@@ -134,9 +134,7 @@ pub(crate) fn check(
             break;
         }
     }
-    let Some(best) = best else {
-        return;
-    };
+    let best = best?;
     findings.push(Finding {
         claim: claim.into(),
         found: match best.first_strange_row {
@@ -153,15 +151,13 @@ pub(crate) fn check(
         ),
         holds: best.partial_groups == 0 && best.needless_groups == 0,
     });
-    if let Some(unit) = &source.unit {
-        findings.push(Finding {
-            claim: format!("every group has at least {} persons ({unit})", claims.k),
-            found: best
-                .fewest_persons
-                .map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
-            holds: best.fewest_persons.is_none_or(|persons| persons >= claims.k),
-        });
-    }
+    let unit = source.unit.as_ref()?;
+    findings.push(Finding {
+        claim: format!("every group has at least {} persons ({unit})", claims.k),
+        found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
+        holds: best.fewest_persons.is_none_or(|persons| persons >= claims.k),
+    });
+    best.fewest_persons
 }
 
 /// Rows that are assigned to each other instead of recoded; see [`crate::local`].

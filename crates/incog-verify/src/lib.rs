@@ -110,6 +110,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Rows of the smallest group; `None` if no row is released.
     pub smallest_group: Option<u64>,
+    /// Persons of the group with the fewest, where persons were counted.
+    pub fewest_persons: Option<u64>,
     /// How many groups have how many rows: (rows, groups), ascending.
     pub group_sizes: Vec<(u64, u64)>,
     /// What the release reaches on each sensitive column.
@@ -150,8 +152,13 @@ pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>,
 
 /// Checks every claim of a table that nobody is going to write.
 pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
-    let mut report =
-        Report { findings: Vec::new(), smallest_group: None, group_sizes: Vec::new(), measured: Vec::new() };
+    let mut report = Report {
+        findings: Vec::new(),
+        smallest_group: None,
+        fewest_persons: None,
+        group_sizes: Vec::new(),
+        measured: Vec::new(),
+    };
     let header = release.header();
     let declared = claims
         .columns
@@ -227,7 +234,8 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     }
     // Without the right columns there is nothing to compare row by row.
     if let (Some(source), true) = (&claims.source, declared) {
-        against_input::check(release, claims, source, &quasi, &groups, &mut report.findings);
+        report.fewest_persons =
+            against_input::check(release, claims, source, &quasi, &groups, &mut report.findings);
     }
     report
 }

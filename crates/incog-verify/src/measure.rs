@@ -125,9 +125,11 @@ pub(crate) fn measure(
         descending.sort_unstable_by(|a, b| b.cmp(a));
         let size: u64 = descending.iter().sum();
         let most = descending[0];
-        // Compared as fractions: a/b > c/d iff a·d > c·b.
-        let is_worse =
-            |(n, of): (u64, u64)| u128::from(most) * u128::from(of) > u128::from(n) * u128::from(size);
+        // Compared as fractions: a/b > c/d iff a·d > c·b. Of equal shares the larger group's, whatever the order of rows.
+        let is_worse = |(n, of): (u64, u64)| {
+            let (mine, worst) = (u128::from(most) * u128::from(of), u128::from(n) * u128::from(size));
+            mine > worst || (mine == worst && size > of)
+        };
         if measured.alpha.is_none_or(is_worse) {
             measured.alpha = Some((most, size));
         }

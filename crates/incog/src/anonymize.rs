@@ -5,15 +5,22 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::{has_optimum_search, optimum};
-use incog_core::metric::{self, Costs, Scored};
+use incog_core::check::Problem;
+use incog_core::frequency::Method;
+use incog_core::lattice::{Grouping, Lattice};
+use incog_core::metric::{self, Costs, Statistics};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Fraction, Labels, RecodingClaim, Report, StringTable, check, verify};
+use incog_verify::{
+    Claims, Finding, Fraction, Labels, RecodingClaim, Report, SensitiveClaim, StringTable, check, verify,
+};
 
+use crate::job::RecordJob;
 use crate::plan::Plan;
-use crate::sink::{self, Layout};
+use crate::record::{ENDING, Key, Record, Seen, sha256_of};
+use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source::{self, Data, Format};
 use crate::verification::{Collected, Released, claims};
 
@@ -22,12 +29,16 @@ use crate::verification::{Collected, Released, claims};
 pub struct Published {
     /// Where it is.
     pub path: PathBuf,
+    /// Where its record is, if one was written.
+    pub record: Option<PathBuf>,
     /// What each quasi-identifier became: its name, its level, and the highest level there is.
     pub levels: Vec<(String, u8, u8)>,
     /// Rows of the input.
     pub rows: u64,
     /// Rows that were left out.
     pub suppressed_rows: u64,
+    /// Rows that could have been left out.
+    pub budget: u64,
     /// The metric by which the release is the best.
     pub metric: &'static str,
     /// Its score.
@@ -36,6 +47,19 @@ pub struct Published {
     pub loss: f64,
     /// What the independent checker found.
     pub report: Report,
+    /// What it would take to keep one column more detailed, the cheapest first.
+    pub better: Vec<Better>,
+}
+
+/// A release with one column at a lower level, which the policy does not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Better {
+    /// The column.
+    pub column: String,
+    /// The level it would have.
+    pub level: u8,
+    /// How many rows would have to be left out.
+    pub suppressed_rows: u64,
 }
 
 /// What came of a job.
@@ -47,58 +71,55 @@ pub enum Anonymized {
     Impossible(String),
 }
 
+/// The best node, and nodes with the rows that would be suppressed there, as far as they are known.
+struct Choice {
+    statistics: Statistics,
+    known: Vec<(Vec<u8>, u64)>,
+}
+
 impl Plan {
-    /// Finds the best generalization, verifies the release and writes it to `output` or where the job says.
-    pub fn anonymize(&self, output: Option<&Path>, watch: &Watch) -> Result<Anonymized> {
-        let job_output = self.job.output.clone().unwrap_or_default();
-        let path = match (output, &job_output.path) {
-            (Some(path), _) => path.to_owned(),
-            (None, Some(path)) if path.as_os_str() == source::STANDARD => path.clone(),
-            (None, Some(path)) => self.job.resolve(path),
-            (None, None) => {
-                return Err(self
-                    .job
-                    .mistake(&["output"], "the job does not say where to write the release")
-                    .with_hint("give [output] path = \"release.csv\", or --output"));
-            }
-        };
-        if self.files.iter().any(|file| is_same_file(&path, file)) {
-            return Err(self
-                .job
-                .mistake(&["output", "path"], "the release would replace the data")
-                .with_hint("choose another output path"));
-        }
-        let problem = self.problem();
+    /// Finds the best generalization, verifies the release and writes it, with its record, where the job says.
+    pub fn anonymize(&self, watch: &Watch) -> Result<Anonymized> {
+        let output = self.job.output.clone().unwrap_or_default();
+        let (path, missing_folder) = self.output_path()?;
+        let record = self.record_path(&path);
         let costs = self.costs()?;
-        let best = self.best(&costs, watch)?;
-        let Some(Scored { statistics, .. }) = best else {
+        let Some(Choice { statistics, known }) = self.choose(&costs, watch)? else {
             return Ok(Anonymized::Impossible(self.obstacle(watch)?));
         };
-
-        let recoding = Recoding::PerLevel(PerLevel::new(problem, &statistics.levels)?);
+        let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
         let release = recoding.apply(&self.table, &self.attributes)?;
-        let n_released = release.n_rows() as u64;
-        if n_released + statistics.suppressed_rows != costs.n_rows {
+        if release.n_rows() as u64 + statistics.suppressed_rows != costs.n_rows {
             return Err(Error::new(ErrorKind::Internal, "released and suppressed rows do not add up"));
         }
+        watch.enter(Stage::Verifying);
         let input = Collected(Cow::Borrowed(&self.table));
-        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain)).map_err(
-            |report| {
-                let failed: Vec<String> = report
-                    .findings
-                    .iter()
-                    .filter(|finding| !finding.holds)
-                    .map(ToString::to_string)
-                    .collect();
-                Error::new(
-                    ErrorKind::Internal,
-                    format!("the release did not pass verification: {}", failed.join("; ")),
-                )
-                .with_hint("nothing was written; please report this")
-            },
-        )?;
+        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain))
+            .map_err(|report| not_verified(&report))?;
+        let better = self.better(&statistics, &known)?;
+
         let layout = Layout::new(&path, &self.format, &self.released(&statistics.levels))?;
-        sink::write(&verified, &path, &layout, job_output.order, watch)?.appear()?;
+        let folder = NewFolder::make(missing_folder)?;
+        let finished = sink::write(&verified, &path, &layout, output.order, watch)?;
+        // Everything is on disk before the first of the files appears.
+        let mut others = Vec::new();
+        if let Some(record) = &record {
+            let (key, new_key) = Key::read_or_make(&self.key_path())?;
+            let seen = Seen {
+                report: verified.report(),
+                columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
+                sha256: finished.sha256(),
+            };
+            let text = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?.to_json(&key);
+            let mut file = Unfinished::create(record)?;
+            file.put(text.as_bytes())?;
+            others.extend(new_key);
+            others.push(file.finish()?);
+        }
+        watch.check()?;
+        finished.appear()?;
+        others.into_iter().try_for_each(Finished::appear)?;
+        folder.keep();
 
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(Anonymized::Published(Box::new(Published {
@@ -112,12 +133,77 @@ impl Plan {
                 .collect(),
             rows: costs.n_rows,
             suppressed_rows: statistics.suppressed_rows,
+            budget: self.policy.budget(),
             metric: self.names.metric,
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
             report: verified.report().clone(),
+            better,
+            record,
             path,
         })))
+    }
+
+    /// Where the release goes, and the folder that must be made for it. In a folder it is called like the data.
+    fn output_path(&self) -> Result<(PathBuf, Option<PathBuf>)> {
+        let Some(path) = self.job.output.as_ref().and_then(|output| output.path.as_ref()) else {
+            return Err(self
+                .job
+                .mistake(&["output"], "the job does not say where to write the release")
+                .with_hint("give [output] path = \"release.csv\", or --output"));
+        };
+        let mut path = self.job.resolve(path);
+        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
+        let missing_folder = (is_folder && !path.exists()).then(|| path.clone());
+        if is_folder {
+            let name = self.files[0].file_name().filter(|name| *name != source::STANDARD);
+            path.push(name.unwrap_or("release.csv".as_ref()));
+        }
+        if self.files.iter().any(|file| is_same_file(&path, file)) {
+            return Err(self
+                .job
+                .mistake(&["output", "path"], "the release would replace the data")
+                .with_hint("choose another output path"));
+        }
+        Ok((path, missing_folder))
+    }
+
+    /// Where the record goes, if there is to be one: a release on standard output has none unless it is asked for.
+    fn record_path(&self, release: &Path) -> Option<PathBuf> {
+        match self.job.output.as_ref().and_then(|output| output.record.as_ref()) {
+            Some(RecordJob::Wanted(false)) => None,
+            Some(RecordJob::Path(path)) => Some(self.job.resolve(path)),
+            Some(RecordJob::Wanted(true)) | None => record_of(release),
+        }
+    }
+
+    fn key_path(&self) -> PathBuf {
+        let key = self.job.output.as_ref().and_then(|output| output.key.clone());
+        self.job.resolve(&key.unwrap_or_else(|| KEY.into()))
+    }
+
+    /// What it would take to keep one column one level more detailed.
+    fn better(&self, best: &Statistics, known: &[(Vec<u8>, u64)]) -> Result<Vec<Better>> {
+        let mut better = Vec::new();
+        for (at, attribute) in self.attributes.iter().enumerate().filter(|(at, _)| best.levels[*at] > 0) {
+            let mut levels = best.levels.clone();
+            levels[at] -= 1;
+            let judged = known.iter().find(|(node, _)| *node == levels).map(|(_, rows)| *rows);
+            let suppressed_rows = match judged {
+                Some(rows) => rows,
+                None => {
+                    let Problem { source, policy } = self.problem();
+                    let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+                    policy.judge(&set)?.refused_rows
+                }
+            };
+            if suppressed_rows > self.policy.budget() {
+                let level = attribute.level_number(levels[at]);
+                better.push(Better { column: attribute.name().to_owned(), level, suppressed_rows });
+            }
+        }
+        better.sort_by_key(|better| better.suppressed_rows);
+        Ok(better)
     }
 
     /// Where each released column stands in the table, and whether it is as collected at these levels.
@@ -135,29 +221,62 @@ impl Plan {
     }
 
     /// The best node that holds. Found without all the others, where the job names no algorithm and that is possible.
-    fn best(&self, costs: &Costs, watch: &Watch) -> Result<Option<Scored>> {
+    fn choose(&self, costs: &Costs, watch: &Watch) -> Result<Option<Choice>> {
         let (problem, attributes) = (self.problem(), &self.attributes);
         watch.enter(Stage::Searching);
         let is_free = self.job.search.algorithm.is_none() && self.job.search.checker.is_none();
         if is_free && has_optimum_search(&self.policy, self.metric, &attributes.heights()) {
-            return Ok(optimum(problem, attributes, costs, self.metric, watch)?.best);
+            let found = optimum(problem, attributes, costs, self.metric, watch)?;
+            let lattice = Lattice::new(&attributes.heights())?;
+            let known = found.judged.iter().map(|&(node, rows)| (lattice.levels(node).collect(), rows));
+            let known = known.collect();
+            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known }));
         }
         let outcome = self.search.run(problem, watch)?;
         watch.enter(Stage::Ranking);
-        metric::best(problem, attributes, &outcome.lattice, &outcome.holding, costs, self.metric, watch)
+        let (lattice, holding) = (&outcome.lattice, &outcome.holding);
+        let best = metric::best(problem, attributes, lattice, holding, costs, self.metric, watch)?;
+        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new() }))
     }
 
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
     /// is supposed to have been made.
     pub fn verify(&self, release: &Path, recoding: RecodingClaim) -> Result<Report> {
-        let delimiter = match self.format {
+        let released = read_release(release, self.delimiter())?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        Ok(check(&*released, &claims(self, &input, recoding)))
+    }
+
+    /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which
+    /// the record differs from what is found anew.
+    pub fn verify_record(&self, release: &Path, record: &Record, key: Option<&Key>) -> Result<Report> {
+        let released = read_release(release, self.delimiter())?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain));
+        let costs = self.costs()?;
+        let lattice = Lattice::new(&self.attributes.heights())?;
+        let described = metric::describe(self.problem(), &self.attributes, &lattice, &[0], &Watch::new())?;
+        let Some(node) = described.first() else {
+            return Err(Error::new(ErrorKind::Internal, "a lattice without nodes"));
+        };
+        let seen = Seen {
+            report: &report,
+            columns: released.header().iter().map(|&name| name.to_owned()).collect(),
+            sha256: sha256_of(release)?,
+        };
+        let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
+        let finding = compared(record, &anew, "the record is what the job, the data and the release say");
+        report.findings.push(finding);
+        Ok(report)
+    }
+
+    /// What separates fields in the release, if that is known.
+    fn delimiter(&self) -> Option<u8> {
+        match self.format {
             Format::Csv { delimiter } => Some(delimiter),
             #[cfg(feature = "parquet")]
             Format::Parquet { .. } => None,
-        };
-        let released = read_release(release, delimiter)?;
-        let input = Collected(Cow::Borrowed(&self.table));
-        Ok(check(&*released, &claims(self, &input, recoding)))
+        }
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.
@@ -180,6 +299,91 @@ impl Plan {
             self.policy.budget(),
             share(self.policy.budget())
         ))
+    }
+}
+
+/// Checks a released file against its record alone: what everybody can recompute.
+pub fn verify_against(release: &Path, record: &Record) -> Result<Report> {
+    let released = read_release(release, None)?;
+    let claims = Claims {
+        quasi_identifiers: record.quasi_identifiers.clone(),
+        k: record.claims.k,
+        columns: Some(record.release.columns.clone()),
+        sensitive: record.claims.sensitive.keys().cloned().map(SensitiveClaim::measured).collect(),
+        source: None,
+    };
+    let mut report = check(&*released, &claims);
+    if record.claims.unit.is_some() {
+        // Persons decide then, and only the publisher can count them.
+        for finding in report.findings.iter_mut().filter(|finding| finding.claim.contains("-anonymity")) {
+            finding.claim += " (of rows; persons can be counted with the job and the data)";
+            finding.holds = true;
+        }
+    }
+    let seen = Seen {
+        report: &report,
+        columns: released.header().iter().map(|&name| name.to_owned()).collect(),
+        sha256: sha256_of(release)?,
+    };
+    let anew = record.with_seen(&seen);
+    report.findings.push(compared(record, &anew, "the record is what the release says"));
+    Ok(report)
+}
+
+fn compared(record: &Record, anew: &Record, claim: &str) -> Finding {
+    let difference = record.first_difference(anew);
+    Finding {
+        claim: claim.to_owned(),
+        holds: difference.is_none(),
+        found: difference.unwrap_or_else(|| "all of it".to_owned()),
+    }
+}
+
+fn not_verified(report: &Report) -> Error {
+    let failed: Vec<String> =
+        report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
+    Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
+        .with_hint("nothing was written; please report this")
+}
+
+/// The publisher's key, beside the job.
+const KEY: &str = "incog.key";
+
+/// The record that belongs to a release.
+pub fn record_of(release: &Path) -> Option<PathBuf> {
+    if release.as_os_str() == source::STANDARD {
+        return None;
+    }
+    let mut name = release.as_os_str().to_owned();
+    name.push(ENDING);
+    Some(name.into())
+}
+
+/// A folder that was made for an output, and is removed again if nothing comes of it.
+struct NewFolder(Option<PathBuf>);
+
+impl NewFolder {
+    fn make(folder: Option<PathBuf>) -> Result<Self> {
+        if let Some(folder) = &folder {
+            std::fs::create_dir(folder).map_err(|error| {
+                Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {error}", folder.display()))
+                    .with_hint("only the last folder of the path is made")
+            })?;
+        }
+        Ok(NewFolder(folder))
+    }
+
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // It was empty when it was made; if somebody else put something there, it stays.
+            let _ = std::fs::remove_dir(folder);
+        }
     }
 }
 
@@ -226,7 +430,20 @@ impl fmt::Display for Published {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
         }
         writeln!(f, "\n\nverified independently, from the released labels:")?;
-        write_report(f, &self.report)
+        write_report(f, &self.report)?;
+        if let Some(record) = &self.record {
+            writeln!(f, "record: {}", record.display())?;
+        }
+        if self.better.is_empty() {
+            return Ok(());
+        }
+        let share = |rows: u64| 100.0 * rows as f64 / self.rows.max(1) as f64;
+        writeln!(f, "\nfor more detail, allow more suppression than {:.1} %:", share(self.budget))?;
+        for Better { column, level, suppressed_rows } in self.better.iter().take(3) {
+            let share = share(*suppressed_rows);
+            writeln!(f, "  {column} at level {level} would take {share:.1} % ({suppressed_rows} rows)")?;
+        }
+        writeln!(f, "or a smaller k, or hierarchies with more levels in between")
     }
 }
 

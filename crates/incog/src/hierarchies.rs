@@ -13,8 +13,18 @@ use crate::job::{
 };
 use crate::source;
 
-/// The attribute of a quasi-identifier: its hierarchy, tied to its data.
-pub(crate) fn attribute(job: &Job, name: &str, column: &ColumnJob, data: &Column) -> Result<Attribute> {
+/// A hierarchy has at most 254 levels.
+const MAX_MASK: usize = 253;
+
+/// The attribute of a quasi-identifier: its hierarchy, tied to its data. With a `fixed` level, there is no other to
+/// choose.
+pub(crate) fn attribute(
+    job: &Job,
+    name: &str,
+    column: &ColumnJob,
+    data: &Column,
+    fixed: Option<u8>,
+) -> Result<Attribute> {
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
     let key = ["columns", name, "hierarchy"];
@@ -31,9 +41,10 @@ pub(crate) fn attribute(job: &Job, name: &str, column: &ColumnJob, data: &Column
         }
     };
     let attribute = Attribute::bind(data, hierarchy, &origin)?;
-    match &spec.levels {
-        None => Ok(attribute),
-        Some(levels) => attribute.with_levels(levels).map_err(|error| job.at(&key, &error)),
+    match (fixed, &spec.levels) {
+        (Some(level), _) => attribute.with_levels(&[level]),
+        (None, None) => Ok(attribute),
+        (None, Some(levels)) => attribute.with_levels(levels).map_err(|error| job.at(&key, &error)),
     }
 }
 
@@ -72,6 +83,14 @@ fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
     if let Some((key, _)) = with_intervals.iter().find(|(_, is_set)| *is_set && spec.intervals.is_none()) {
         return Err(Error::input(format!("column `{name}`: `{key}` is for intervals")));
     }
+    if let Some(length) = spec.length {
+        if spec.mask.is_none() {
+            return Err(Error::input(format!("column `{name}`: `length` is for masks")));
+        }
+        if !(1..=MAX_MASK).contains(&length) {
+            return Err(Error::input(format!("column `{name}`: `length` is not from 1 to {MAX_MASK}")));
+        }
+    }
     if spec.file.is_some() && spec.missing.is_some() {
         return Err(Error::input(format!("column `{name}`: `missing` is not for files"))
             .with_hint("give the missing value a row of its own in the file, starting with an empty field"));
@@ -94,10 +113,11 @@ pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
     } else if let Some(units) = &spec.dates {
         Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
     } else if let Some(side) = spec.mask {
-        Spec::Mask(Mask::new(match side {
+        let mask = Mask::new(match side {
             MaskSide::Right => Side::Right,
             MaskSide::Left => Side::Left,
-        }))
+        });
+        Spec::Mask(spec.length.map_or(mask, |length| mask.with_length(length)))
     } else if let Some(tree) = &spec.tree {
         Spec::Tree(match tree {
             TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,

@@ -4,6 +4,7 @@
 //! collected and reported together, as far as they can be found without each other: settings first (a typo should
 //! not cost the time to read the data), then columns, then hierarchies.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::algorithm::{self, MARKINGS, Search};
@@ -18,6 +19,7 @@ use incog_core::{Error, Result, Watch};
 
 use crate::hierarchies;
 use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
+use crate::record::Record;
 use crate::source::{Data, Format};
 
 /// Data, policy and search, all checked.
@@ -87,6 +89,24 @@ impl Mistakes {
 impl Plan {
     /// Checks a job and reads its data. Stops when the watch is cancelled.
     pub fn new(job: &Job, watch: &Watch) -> Result<Self> {
+        Plan::with_levels(job, None, watch)
+    }
+
+    /// The same with the levels of an earlier release: there is nothing else to choose.
+    pub fn like(job: &Job, record: &Record, watch: &Watch) -> Result<Self> {
+        let is_quasi = |name: &String| {
+            job.columns.get(name).is_some_and(|column| column.role == RoleJob::QuasiIdentifier)
+        };
+        let n_quasi = job.columns.values().filter(|column| column.role == RoleJob::QuasiIdentifier).count();
+        if record.levels.len() != n_quasi || !record.levels.keys().all(is_quasi) {
+            return Err(Error::input("the record has other quasi-identifiers than the job")
+                .with_hint("use the job that the record was made with"));
+        }
+        record.check_hierarchies(job)?;
+        Plan::with_levels(job, Some(&record.levels), watch)
+    }
+
+    fn with_levels(job: &Job, fixed: Option<&BTreeMap<String, u8>>, watch: &Watch) -> Result<Self> {
         let mut mistakes = Mistakes::default();
         let algorithm =
             mistakes.note(named(job, algorithm::ALL, "algorithm", &job.search.algorithm, "incognito"));
@@ -149,7 +169,8 @@ impl Plan {
         let attributes: Vec<_> = quasi_identifiers
             .filter_map(|(name, column)| {
                 let data = table.column(name).expect("every declared column is in the table");
-                mistakes.note(hierarchies::attribute(job, name, column, data))
+                let fixed = fixed.and_then(|levels| levels.get(name)).copied();
+                mistakes.note(hierarchies::attribute(job, name, column, data, fixed))
             })
             .collect();
         mistakes.stop()?;

@@ -38,13 +38,13 @@ pub fn has_optimum_search(policy: &Policy, metric: &dyn Metric, heights: &[u8]) 
         && Lattice::new(heights).is_ok_and(|lattice| lattice.n_nodes() <= MAX_NODES)
 }
 
-/// The best node by a metric, with what is known of it; `None` when no node holds. `judged` nodes were looked at.
+/// The best node by a metric, and what was judged to know that.
 #[derive(Debug, Clone)]
 pub struct Optimum {
-    /// The best node.
+    /// The best node; `None` when no node holds.
     pub best: Option<Scored>,
-    /// How many nodes were judged.
-    pub nodes_judged: u64,
+    /// Every node that was judged, with the rows that would be suppressed there.
+    pub judged: Vec<(usize, u64)>,
 }
 
 /// Finds the best node.
@@ -77,7 +77,7 @@ pub fn optimum(
     hunt.descend()?;
     hunt.prove()?;
     watch.begin_stage(0);
-    Ok(Optimum { nodes_judged: hunt.judged.len() as u64, best: hunt.ranking.into_best() })
+    Ok(Optimum { judged: hunt.judged, best: hunt.ranking.into_best() })
 }
 
 struct Hunt<'a> {
@@ -88,7 +88,8 @@ struct Hunt<'a> {
     /// The cost of each node's levels with nothing suppressed.
     bounds: Vec<f64>,
     ranking: Ranking<'a>,
-    judged: Vec<usize>,
+    /// Judged nodes with the rows that would be suppressed there.
+    judged: Vec<(usize, u64)>,
     /// Of those, the ones that do not hold.
     failed: Vec<usize>,
 }
@@ -127,7 +128,7 @@ impl Hunt<'_> {
         }
         let mut open: Vec<usize> = (0..self.lattice.n_nodes())
             .filter(|&node| self.can_win(node) && !self.fails_below(node, &self.failed))
-            .filter(|node| !self.judged.contains(node))
+            .filter(|&node| !self.judged.iter().any(|&(judged, _)| judged == node))
             .collect();
         // Most general first: nodes with many others below them.
         let weight =
@@ -170,28 +171,29 @@ impl Hunt<'_> {
 
     /// Which of these nodes hold; the best is remembered.
     fn judge(&mut self, nodes: &[usize]) -> Result<Vec<bool>> {
-        let judged: Vec<Option<Statistics>> =
+        let verdicts: Vec<(u64, Option<Statistics>)> =
             nodes.par_iter().map(|&node| self.statistics(node)).collect::<Result<_>>()?;
-        self.judged.extend_from_slice(nodes);
-        for (&node, statistics) in nodes.iter().zip(&judged) {
-            let Some(statistics) = statistics else {
-                self.failed.push(node);
-                continue;
-            };
-            self.ranking.offer(node, statistics);
+        for (&node, (refused_rows, statistics)) in nodes.iter().zip(&verdicts) {
+            self.judged.push((node, *refused_rows));
+            match statistics {
+                None => self.failed.push(node),
+                Some(statistics) => self.ranking.offer(node, statistics),
+            }
         }
-        Ok(judged.iter().map(Option::is_some).collect())
+        Ok(verdicts.iter().map(|(_, statistics)| statistics.is_some()).collect())
     }
 
-    /// Sums over the groups of a node, if it holds.
-    fn statistics(&self, node: usize) -> Result<Option<Statistics>> {
+    /// The rows that would be suppressed at a node, and sums over its groups, if it holds.
+    fn statistics(&self, node: usize) -> Result<(u64, Option<Statistics>)> {
         let Problem { source, policy } = self.problem;
         let set = source.count(&self.lattice.grouping(node), &policy.demand(), Method::Auto)?;
-        let holds = policy.judge(&set)?.holds;
+        let judgement = policy.judge(&set)?;
         self.watch.judged()?;
-        if !holds {
-            return Ok(None);
+        if !judgement.holds {
+            return Ok((judgement.refused_rows, None));
         }
-        Statistics::new(self.problem, self.attributes, self.lattice.levels(node).collect(), &set).map(Some)
+        let levels = self.lattice.levels(node).collect();
+        let statistics = Statistics::new(self.problem, self.attributes, levels, &set)?;
+        Ok((judgement.refused_rows, Some(statistics)))
     }
 }

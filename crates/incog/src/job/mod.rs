@@ -87,6 +87,23 @@ pub struct Output {
     /// In which order rows are released.
     #[serde(default)]
     pub order: Order,
+    /// Where to write the release record, or false for none; the release's name with `.incog.json` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordJob>,
+    /// The file with the publisher's key, made if it is not there; `incog.key` beside the job unless given. It stays
+    /// with the publisher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
+}
+
+/// Where to write the release record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RecordJob {
+    /// Whether to write it.
+    Wanted(bool),
+    /// Where.
+    Path(PathBuf),
 }
 
 /// In which order rows are released.
@@ -247,6 +264,10 @@ pub struct HierarchyJob {
     /// One character after the other replaced by `*`, from this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<MaskSide>,
+    /// With `mask`: values have at most so many characters, shorter ones are padded; the longest in the data unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<usize>,
     /// A tree of labels: nested tables with lists of values, or a file written by indentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeJob>,
@@ -355,6 +376,36 @@ impl Job {
             return path.to_owned();
         }
         self.path.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The names of the data's columns. Standard input can be read only once, so not for this.
+    pub fn header(&self) -> Result<Vec<String>> {
+        let inputs = self.inputs();
+        if inputs.iter().any(|path| path.as_os_str() == STANDARD) {
+            return Err(Error::input("the columns of standard input are not known before it is read")
+                .with_hint("name every column"));
+        }
+        let delimiter = crate::plan::delimiter(self)?;
+        Ok(crate::source::Data::open(&inputs, delimiter)?.header().to_vec())
+    }
+
+    /// Looks for the hierarchy files, of which only the names are known, in these folders, one after the other.
+    pub fn find_hierarchies(&mut self, folders: &[PathBuf]) -> Result<()> {
+        for (name, column) in &mut self.columns {
+            let Some(file) = column.hierarchy.as_mut().and_then(HierarchyJob::files_mut) else {
+                continue;
+            };
+            let Some(found) = folders.iter().map(|folder| folder.join(&*file)).find(|path| path.is_file())
+            else {
+                return Err(Error::input(format!(
+                    "the hierarchy file `{}` of column `{name}` is not there",
+                    file.display()
+                ))
+                .with_hint("say in which folder it is with --hierarchies"));
+            };
+            *file = found;
+        }
+        Ok(())
     }
 
     /// The files and folders of the data.

@@ -2,6 +2,7 @@
 //!
 //! Each label is quoted once, not each cell; blocks of rows are put together by several threads and written in order.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use incog_core::{Result, Watch};
@@ -31,8 +32,14 @@ pub(super) fn write(
     }
     line.push(b'\n');
     file.put(&line)?;
-    let columns: Vec<Quoted<'_>> =
-        (0..header.len()).map(|at| Quoted::new(release.column(at), delimiter, header.len() == 1)).collect();
+    let width = header.len();
+    let (columns, codes): (Vec<Quoted>, Vec<Cow<'_, [u32]>>) = (0..width)
+        .map(|at| {
+            let LabelColumn { labels, codes } = release.column(at);
+            (Quoted::new(&labels, delimiter, width == 1), codes)
+        })
+        .unzip();
+    let codes = by_row(&codes, release.n_rows());
     // One block a thread at a time, so that memory stays flat.
     let blocks: Vec<Range<usize>> =
         (0..rows.len()).step_by(BLOCK).map(|start| start..rows.len().min(start + BLOCK)).collect();
@@ -42,9 +49,9 @@ pub(super) fn write(
         buffers.par_iter_mut().zip(some).for_each(|(buffer, block)| {
             buffer.clear();
             for at in block.clone() {
-                let row_idx = rows.get(at);
-                for column in &columns {
-                    buffer.extend_from_slice(column.cell(row_idx));
+                let row = rows.get(at) * width;
+                for (column, &code) in columns.iter().zip(&codes[row..row + width]) {
+                    buffer.extend_from_slice(column.field(code as usize));
                 }
                 // The last delimiter becomes the end of the line.
                 if let Some(last) = buffer.last_mut() {
@@ -60,28 +67,41 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A column whose labels are quoted where they must be, each followed by the delimiter.
-struct Quoted<'a> {
+/// The codes of each row side by side: shuffled rows are then one jump in memory apart, not one a column.
+fn by_row(columns: &[Cow<'_, [u32]>], n_rows: usize) -> Vec<u32> {
+    let width = columns.len();
+    let mut codes = vec![0; n_rows * width];
+    codes.par_chunks_mut(width * BLOCK).enumerate().for_each(|(block, codes)| {
+        for (at, column) in columns.iter().enumerate() {
+            let from = &column[block * BLOCK..];
+            for (to, &code) in codes[at..].iter_mut().step_by(width).zip(from) {
+                *to = code;
+            }
+        }
+    });
+    codes
+}
+
+/// A column's labels, quoted where they must be, each followed by the delimiter.
+struct Quoted {
     text: Vec<u8>,
     /// Where each label starts and ends.
     ends: Vec<usize>,
-    codes: std::borrow::Cow<'a, [u32]>,
 }
 
-impl<'a> Quoted<'a> {
-    fn new(column: LabelColumn<'a>, delimiter: u8, is_only_column: bool) -> Self {
+impl Quoted {
+    fn new(labels: &[&str], delimiter: u8, is_only_column: bool) -> Self {
         let mut text = Vec::new();
         let mut ends = vec![0];
-        for label in column.labels {
+        for label in labels {
             quote(label, delimiter, is_only_column, &mut text);
             text.push(delimiter);
             ends.push(text.len());
         }
-        Quoted { text, ends, codes: column.codes }
+        Quoted { text, ends }
     }
 
-    fn cell(&self, row_idx: usize) -> &[u8] {
-        let code = self.codes[row_idx] as usize;
+    fn field(&self, code: usize) -> &[u8] {
         &self.text[self.ends[code]..self.ends[code + 1]]
     }
 }

@@ -148,6 +148,17 @@ enum Target {
 impl Unfinished {
     /// Starts an output; compressed if its name ends in `.gz` or `.zst`, and `-` is standard output.
     pub(crate) fn create(path: &Path) -> Result<Self> {
+        // Like any other new file: what the user's mask allows.
+        Unfinished::with_mode(path, 0o666)
+    }
+
+    /// The same for a file that is nobody else's business.
+    pub(crate) fn create_private(path: &Path) -> Result<Self> {
+        Unfinished::with_mode(path, 0o600)
+    }
+
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "files have modes on Unix only"))]
+    fn with_mode(path: &Path, mode: u32) -> Result<Self> {
         let failed = |problem: &str| cannot_write(path, problem);
         if path.as_os_str() == STANDARD {
             let to = Target::Standard(BufWriter::with_capacity(BUFFER, std::io::stdout()));
@@ -166,9 +177,8 @@ impl Unfinished {
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".incog-");
-        // Like any other new file: what the user's mask allows.
         #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
         let file = builder.tempfile_in(folder).map_err(|error| failed(&error.to_string()))?;
         let to = Target::File(BufWriter::with_capacity(BUFFER, file));
         let hashed = Hashed { to, digest: Sha256::new() };

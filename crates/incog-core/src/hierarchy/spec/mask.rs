@@ -1,7 +1,7 @@
 //! One character after the other replaced by `*`, from the right or from the left.
 //!
 //! For zip codes and other codes in which a prefix (or suffix) is a region. Any alphabet: characters, not bytes.
-//! Values of unequal length are padded to the longest with a fill character that no value contains, at the end
+//! Values of unequal length are padded to the longest, or to a given length, with a fill character that no value contains, at the end
 //! that is masked first, so that equal numbers of characters are hidden at a level: 53715 and 1234 masked twice
 //! from the right are `537**` and `123**`.
 
@@ -20,17 +20,27 @@ pub enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
     side: Side,
+    length: Option<usize>,
 }
 
 impl Mask {
     /// Masks from this side.
     pub fn new(side: Side) -> Self {
-        Mask { side }
+        Mask { side, length: None }
     }
 
-    /// The mask for values of these lengths.
+    /// The same for values of at most `length` characters, whatever the longest is: a level then hides the same
+    /// characters in every data set.
+    #[must_use]
+    pub fn with_length(mut self, length: usize) -> Self {
+        self.length = Some(length);
+        self
+    }
+
+    /// The mask for these values.
     pub(super) fn fitted<'a>(self, values: impl Iterator<Item = &'a str>) -> FittedMask {
-        FittedMask { side: self.side, length: values.map(|value| value.chars().count()).max().unwrap_or(0) }
+        let longest = || values.map(|value| value.chars().count()).max().unwrap_or(0);
+        FittedMask { side: self.side, length: self.length.unwrap_or_else(longest) }
     }
 }
 
@@ -43,6 +53,9 @@ pub(super) struct FittedMask {
 impl Labels for FittedMask {
     fn labels(&self, value: &str) -> Option<Vec<String>> {
         let characters: Vec<char> = value.chars().collect();
+        if characters.len() > self.length {
+            return None;
+        }
         Some(
             (1..self.length)
                 .map(|n_hidden| {
@@ -65,7 +78,7 @@ impl Labels for FittedMask {
     }
 
     fn kind(&self) -> String {
-        "text".into()
+        format!("text of at most {} characters", self.length)
     }
 }
 
@@ -85,5 +98,12 @@ mod tests {
         let left = Spec::Mask(Mask::new(Side::Left));
         assert_eq!(paths(&left, &["äöü", "b"]).unwrap(), [["*öü", "**ü", "*"], ["**b", "**b", "*"]]);
         assert_eq!(paths(&right, &["x"]).unwrap(), [["*"]]);
+    }
+
+    #[test]
+    fn a_given_length_hides_the_same_characters_in_every_data_set() {
+        let right = Spec::Mask(Mask::new(Side::Right).with_length(5));
+        assert_eq!(paths(&right, &["123"]).unwrap(), [["123**", "123**", "12***", "1****", "*"]]);
+        assert!(paths(&right, &["123456"]).is_err(), "longer than said");
     }
 }
