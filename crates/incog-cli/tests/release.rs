@@ -177,7 +177,7 @@ fn what_cannot_be_written_leaves_nothing() {
         assert_eq!(job.files(), before);
     };
     refused("none/release.csv", "its folder does not exist");
-    refused(".", "it is a folder");
+    refused(".", "would replace the data");
     let data = job.read("data.csv");
     refused("data.csv", "would replace the data");
     assert_eq!(job.read("data.csv"), data);
