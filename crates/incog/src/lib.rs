@@ -33,7 +33,7 @@ pub mod profile;
 pub mod propose;
 mod init;
 
-pub use anonymize::{Anonymized, Better, Published, read_release, record_of, render_report, verify_against};
+pub use anonymize::{Anonymized, Better, Published, record_of};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;
@@ -43,3 +43,4 @@ pub use plan::Plan;
 pub use record::{Key, Record};
 pub use report::{NodeReport, SearchReport};
 pub use search::Listing;
+pub use verification::{read_release, render_report, verify_against};

@@ -1,16 +1,26 @@
-//! What a job claims of its release, in the checker's terms.
+//! What a job claims of its release, in the checker's terms, and `incog verify`.
 //!
 //! The only place where the engine's data meets the independent checker: it hands over strings, and codes that
 //! say which string stands where. The checker numbers the strings anew.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
 
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::lattice::Lattice;
+use incog_core::metric;
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
-use incog_verify::{Claims, Hierarchy, LabelColumn, Labels, RecodingClaim, SensitiveClaim, Source};
+use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_verify::{
+    Claims, Finding, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Source,
+    StringTable, check,
+};
 
 use crate::plan::Plan;
+use crate::record::{Key, Record, Seen, sha256_of};
+use crate::source::{self, Data, Format};
 
 /// A release as strings.
 pub(crate) struct Released<'a>(pub(crate) Release<'a>);
@@ -90,4 +100,140 @@ fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
             }
         })
         .collect()
+}
+
+impl Plan {
+    /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
+    /// is supposed to have been made.
+    pub fn verify(&self, release: &Path, recoding: RecodingClaim) -> Result<Report> {
+        let released = read_release(release, self.delimiter())?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        Ok(check(&*released, &claims(self, &input, recoding)))
+    }
+
+    /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which
+    /// the record differs from what is found anew.
+    pub fn verify_record(&self, release: &Path, record: &Record, key: Option<&Key>) -> Result<Report> {
+        let released = read_release(release, self.delimiter())?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain));
+        let costs = self.costs()?;
+        let lattice = Lattice::new(&self.attributes.heights())?;
+        let described = metric::describe(self.problem(), &self.attributes, &lattice, &[0], &Watch::new())?;
+        let Some(node) = described.first() else {
+            return Err(Error::new(ErrorKind::Internal, "a lattice without nodes"));
+        };
+        let seen = Seen {
+            report: &report,
+            columns: released.header().iter().map(|&name| name.to_owned()).collect(),
+            sha256: sha256_of(release)?,
+        };
+        let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
+        let finding = compared(record, &anew, "the record is what the job, the data and the release say");
+        report.findings.push(finding);
+        Ok(report)
+    }
+
+    /// What separates fields in the release, if that is known.
+    fn delimiter(&self) -> Option<u8> {
+        match self.format {
+            Format::Csv { delimiter } => Some(delimiter),
+            #[cfg(feature = "parquet")]
+            Format::Parquet { .. } => None,
+        }
+    }
+}
+
+/// Checks a released file against its record alone: what everybody can recompute.
+pub fn verify_against(release: &Path, record: &Record) -> Result<Report> {
+    let released = read_release(release, None)?;
+    let claims = Claims {
+        quasi_identifiers: record.quasi_identifiers.clone(),
+        k: record.claims.k,
+        columns: Some(record.release.columns.clone()),
+        sensitive: record.claims.sensitive.keys().cloned().map(SensitiveClaim::measured).collect(),
+        source: None,
+    };
+    let mut report = check(&*released, &claims);
+    if record.claims.unit.is_some() {
+        // Persons decide then, and only the publisher can count them.
+        for finding in report.findings.iter_mut().filter(|finding| finding.claim.contains("-anonymity")) {
+            finding.claim += " (of rows; persons can be counted with the job and the data)";
+            finding.holds = true;
+        }
+    }
+    let seen = Seen {
+        report: &report,
+        columns: released.header().iter().map(|&name| name.to_owned()).collect(),
+        sha256: sha256_of(release)?,
+    };
+    let anew = record.with_seen(&seen);
+    report.findings.push(compared(record, &anew, "the record is what the release says"));
+    Ok(report)
+}
+
+fn compared(record: &Record, anew: &Record, claim: &str) -> Finding {
+    let difference = record.first_difference(anew);
+    Finding {
+        claim: claim.to_owned(),
+        holds: difference.is_none(),
+        found: difference.unwrap_or_else(|| "all of it".to_owned()),
+    }
+}
+
+/// A released file as strings; without a delimiter, a CSV file's header's most frequent one is taken. CSV is read by
+/// the checker itself.
+pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels>> {
+    if source::is_parquet(path) {
+        let (table, _) = Data::open(&[path.to_owned()], None)?.read(|_| Role::Other, &Watch::new())?;
+        return Ok(Box::new(Collected(Cow::Owned(table))));
+    }
+    let (file, delimiter) = source::open_text(path, "the release", delimiter)?;
+    let table = StringTable::parse(file, delimiter).map_err(|problem| {
+        Error::input(format!("cannot read the release `{}`: {problem}", path.display()))
+    })?;
+    Ok(Box::new(table))
+}
+
+/// The findings, and what was measured.
+pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Result {
+    for finding in &report.findings {
+        writeln!(f, "  {finding}")?;
+    }
+    for measured in &report.measured {
+        let Some((n, of)) = measured.alpha else {
+            continue;
+        };
+        write!(
+            f,
+            "  {}: alpha {:.3} ({n} of {of}), distinct l {}, entropy l {:.2}, t {:.3}",
+            measured.column,
+            n as f64 / of as f64,
+            measured.distinct_l.unwrap_or(0),
+            measured.entropy_l.unwrap_or(0.0),
+            measured.t.map_or(0.0, Fraction::to_f64)
+        )?;
+        if let Some(t) = measured.ordered_t {
+            write!(f, " (ordered {:.3})", t.to_f64())?;
+        }
+        if let Some(c) = measured.recursive_c.first() {
+            write!(f, ", recursive (c, 2) for c above {:.3}", c.to_f64())?;
+        }
+        writeln!(f)?;
+        if measured.uniform_groups > 0 {
+            writeln!(
+                f,
+                "  warning: {} groups have a single value of {}: whoever is in one of them is known to have it",
+                measured.uniform_groups, measured.column
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A report as text.
+pub fn render_report(report: &Report) -> String {
+    let mut text = String::new();
+    write_report(&mut text, report).expect("writing to a string cannot fail");
+    text
 }
