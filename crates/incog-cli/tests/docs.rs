@@ -66,6 +66,26 @@ fn the_readme_prints_what_the_command_prints() {
 }
 
 #[test]
+fn the_readme_prints_what_publishing_the_example_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = folder.path().join("examples/hospital");
+    std::fs::create_dir_all(&example).unwrap();
+    for file in ["incog.toml", "discharges.csv"] {
+        std::fs::copy(project().join("examples/hospital").join(file), example.join(file)).unwrap();
+    }
+    let command = "anonymize examples/hospital/incog.toml";
+    let readme = page("README.md");
+    let (_, block) = readme.split_once(&format!("$ cargo run --release -- {command}\n")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_incog"))
+        .args(command.split(' '))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let actual = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(actual.trim_end(), block.split("```").next().unwrap().trim_end());
+}
+
+#[test]
 fn the_job_file_in_the_readme_is_one() {
     let readme = page("README.md");
     let (_, block) = readme.split_once("```toml\n").unwrap();

@@ -216,9 +216,8 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         found: report
             .smallest_group
             .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
-        holds: report.smallest_group.is_none_or(|rows| rows >= claims.k)
-            // Rows of one person may make up a group: then persons decide, below.
-            || claims.source.as_ref().is_some_and(|source| source.unit.is_some()),
+        // Also where persons are counted: whoever is in a group has a row there.
+        holds: report.smallest_group.is_none_or(|rows| rows >= claims.k),
     });
     for claim in &claims.sensitive {
         let Some(at) = position(&claim.column) else {

@@ -25,7 +25,7 @@ mod plan;
 mod search;
 mod report;
 mod verification;
-pub mod sink;
+mod sink;
 mod record;
 mod anonymize;
 pub mod workbench;
