@@ -3,9 +3,14 @@
 use incog_core::Watch;
 use incog_core::algorithm::{Algorithm, Search, has_optimum_search, optimum};
 use incog_core::check::Problem;
-use incog_core::frequency::Rows;
+use incog_core::frequency::{FrequencySource, Method, Rows};
+use incog_core::group::Demand;
+use incog_core::hierarchy::spec::{Mask, Side, Spec};
+use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs, Direction, Needs};
 use incog_core::privacy::Policy;
+use incog_core::table::{Column, Role, Table};
 use incog_testkit::{Sample, random};
 use proptest::prelude::*;
 
@@ -104,4 +109,63 @@ proptest! {
             }
         }
     }
+}
+
+/// Large enough that nodes are seen to fail from some of their groups: the answer is that of the complete search.
+#[test]
+fn failing_early_changes_no_answer() {
+    let mut seed = 11_u64;
+    let mut draw = |n: u64| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) % n
+    };
+    let n_rows = 1 << 19;
+    // Three columns say the same of each row and one says something else: the best node keeps the three.
+    let rows: Vec<[u64; 4]> = (0..n_rows)
+        .map(|_| {
+            let hidden = draw(10_000);
+            [hidden, hidden * 7 % 100_003, hidden * 31 % 99_991, draw(900)]
+        })
+        .collect();
+    let columns: Vec<Column> = (0..4)
+        .map(|at| {
+            let mut column = Column::new(format!("c{at}"), Role::QuasiIdentifier);
+            for row in &rows {
+                column.push(&format!("{:06}", row[at])).unwrap();
+            }
+            column
+        })
+        .collect();
+    let table = Table::new(columns).unwrap();
+    let mask = Spec::Mask(Mask::new(Side::Right));
+    let attributes = table
+        .columns()
+        .iter()
+        .map(|column| {
+            let attribute = Attribute::bind(column, mask.build(column, None).unwrap(), "rule").unwrap();
+            attribute.with_levels(&[0, 2, 6]).unwrap()
+        })
+        .collect();
+    let attributes = Attributes::new(attributes).unwrap();
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let bottom = Grouping::of_levels(&[0; 4]);
+    let all = rows.count(&bottom, &Demand::default(), Method::Auto).unwrap();
+    let some = rows.count_some(&bottom, &Demand::default(), 16).unwrap().expect("there are many keys");
+    assert!(some.n_groups() > 0 && some.n_groups() < all.n_groups() / 8, "some of the groups");
+    let mut n_early = 0;
+    for (k, budget) in [(10, 500), (50, 5000), (2, 0)] {
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        assert!(policy.judge(&some).unwrap().refused_rows <= policy.judge(&all).unwrap().refused_rows);
+        let problem = Problem { source: &rows, policy: &policy };
+        let costs = Costs::new(problem, &attributes).unwrap();
+        let metric = incog_core::registry::find(metric::ALL, "loss").unwrap().item;
+        let found = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap();
+        let every = Search::default().run(problem, &Watch::new()).unwrap();
+        let (lattice, holding) = (&every.lattice, &every.holding);
+        let best =
+            metric::best(problem, &attributes, lattice, holding, &costs, metric, &Watch::new()).unwrap();
+        assert_eq!(found.best.map(|best| best.node), best.map(|best| best.node), "k = {k}");
+        n_early += found.judged.iter().filter(|(_, refused)| refused.is_none()).count();
+    }
+    assert!(n_early > 0, "some nodes failed early");
 }

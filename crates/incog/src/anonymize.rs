@@ -226,8 +226,8 @@ impl Plan {
         if is_free && has_optimum_search(&self.policy, self.metric, &attributes.heights()) {
             let found = optimum(problem, attributes, costs, self.metric, watch)?;
             let lattice = Lattice::new(&attributes.heights())?;
-            let known = found.judged.iter().map(|&(node, rows)| (lattice.levels(node).collect(), rows));
-            let known = known.collect();
+            let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
+            let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
             return Ok(found.best.map(|best| Choice { statistics: best.statistics, known }));
         }
         let outcome = self.search.run(problem, watch)?;

@@ -14,6 +14,7 @@
 //!    fails, all of those are done; if it holds, it is the new best, and the bound has become tighter.
 //! 3. Stop when nothing is left. The answer is the same as [`metric::best`] of every node that holds, ties included.
 //!
+//! A node that fails by far is seen to fail from some of its groups ([`count_some`](crate::frequency::FrequencySource::count_some)).
 //! Several nodes are judged at a time, one a thread; the answer does not depend on how many. Cost: one scan a node
 //! judged; memory: the groups of as many nodes as there are threads, and a number a node of the lattice.
 
@@ -23,7 +24,7 @@ use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Method;
 use crate::hierarchy::Attributes;
-use crate::lattice::Lattice;
+use crate::lattice::{Grouping, Lattice};
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Statistics};
 use crate::privacy::{Policy, Pruning};
 use crate::watch::Watch;
@@ -43,8 +44,8 @@ pub fn has_optimum_search(policy: &Policy, metric: &dyn Metric, heights: &[u8]) 
 pub struct Optimum {
     /// The best node; `None` when no node holds.
     pub best: Option<Scored>,
-    /// Every node that was judged, with the rows that would be suppressed there.
-    pub judged: Vec<(usize, u64)>,
+    /// Every node that was judged, with the rows that would be suppressed there, if all were counted.
+    pub judged: Vec<(usize, Option<u64>)>,
 }
 
 /// Finds the best node.
@@ -88,8 +89,8 @@ struct Hunt<'a> {
     /// The cost of each node's levels with nothing suppressed.
     bounds: Vec<f64>,
     ranking: Ranking<'a>,
-    /// Judged nodes with the rows that would be suppressed there.
-    judged: Vec<(usize, u64)>,
+    /// Judged nodes with the rows that would be suppressed there, if all were counted.
+    judged: Vec<(usize, Option<u64>)>,
     /// Of those, the ones that do not hold.
     failed: Vec<usize>,
 }
@@ -171,7 +172,7 @@ impl Hunt<'_> {
 
     /// Which of these nodes hold; the best is remembered.
     fn judge(&mut self, nodes: &[usize]) -> Result<Vec<bool>> {
-        let verdicts: Vec<(u64, Option<Statistics>)> =
+        let verdicts: Vec<(Option<u64>, Option<Statistics>)> =
             nodes.par_iter().map(|&node| self.statistics(node)).collect::<Result<_>>()?;
         for (&node, (refused_rows, statistics)) in nodes.iter().zip(&verdicts) {
             self.judged.push((node, *refused_rows));
@@ -183,17 +184,44 @@ impl Hunt<'_> {
         Ok(verdicts.iter().map(|(_, statistics)| statistics.is_some()).collect())
     }
 
-    /// The rows that would be suppressed at a node, and sums over its groups, if it holds.
-    fn statistics(&self, node: usize) -> Result<(u64, Option<Statistics>)> {
+    /// The rows that would be suppressed at a node, if all were counted, and sums over its groups, if it holds.
+    fn statistics(&self, node: usize) -> Result<(Option<u64>, Option<Statistics>)> {
         let Problem { source, policy } = self.problem;
-        let set = source.count(&self.lattice.grouping(node), &policy.demand(), Method::Auto)?;
-        let judgement = policy.judge(&set)?;
+        let grouping = self.lattice.grouping(node);
         self.watch.judged()?;
+        if self.fails_early(&grouping)? {
+            return Ok((None, None));
+        }
+        let set = source.count(&grouping, &policy.demand(), Method::Auto)?;
+        let judgement = policy.judge(&set)?;
         if !judgement.holds {
-            return Ok((judgement.refused_rows, None));
+            return Ok((Some(judgement.refused_rows), None));
         }
         let levels = self.lattice.levels(node).collect();
         let statistics = Statistics::new(self.problem, self.attributes, levels, &set)?;
-        Ok((judgement.refused_rows, Some(statistics)))
+        Ok((Some(judgement.refused_rows), Some(statistics)))
+    }
+
+    /// Does a node fail by so much that some of its groups show it? Only asked once there is an answer to beat: before,
+    /// most nodes hold.
+    fn fails_early(&self, grouping: &Grouping) -> Result<bool> {
+        let Problem { source, policy } = self.problem;
+        if self.ranking.best().is_none() {
+            return Ok(false);
+        }
+        for parts in [16, 4] {
+            let Some(some) = source.count_some(grouping, &policy.demand(), parts)? else {
+                return Ok(false);
+            };
+            let refused = policy.judge(&some)?.refused_rows;
+            if refused > policy.budget() {
+                return Ok(true);
+            }
+            // A larger part will not be enough either.
+            if refused.saturating_mul(u64::from(parts)) < 4 * policy.budget() {
+                return Ok(false);
+            }
+        }
+        Ok(false)
     }
 }

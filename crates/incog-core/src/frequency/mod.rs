@@ -42,6 +42,15 @@ pub trait FrequencySource: Sync {
 
     /// Groups all records once and counts what `demand` asks for.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
+
+    /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all
+    /// is as cheap, or where the source cannot do it.
+    ///
+    /// What is refused among some groups is refused among all: a node that fails by far can be seen to fail early.
+    fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {
+        let _ = (grouping, demand, parts);
+        Ok(None)
+    }
 }
 
 /// The groups of the table at one grouping, with what is known of each.

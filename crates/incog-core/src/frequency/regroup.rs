@@ -69,6 +69,17 @@ const PARTS: usize = 256;
 /// How many keys are looked at to tell whether most are different.
 const SAMPLE: usize = 1 << 14;
 
+/// The keys of about one in `parts` groups, all that a group has, masked; `None` if grouping all is as cheap.
+pub(crate) fn some_of<K: Key>(keys: &[K], target: &Target<K>, parts: u32) -> Option<Vec<K>> {
+    debug_assert!(parts.is_power_of_two());
+    if target.n_bits <= MAX_DENSE_BITS || keys.len() < PARTITION_FROM {
+        return None;
+    }
+    let masked = keys.iter().map(|key| key.masked(&target.mask));
+    // The high bits: tables are indexed by others.
+    Some(masked.filter(|key| key.mix().leading_zeros() >= parts.ilog2()).collect())
+}
+
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
 pub(crate) fn regroup<K: Key>(
     keys: &[K],

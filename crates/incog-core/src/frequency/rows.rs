@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::Packed;
-use crate::frequency::regroup::{Assignment, regroup};
+use crate::frequency::regroup::{Assignment, regroup, some_of};
 use crate::frequency::{
     FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
 };
@@ -132,6 +132,16 @@ impl FrequencySource for Rows {
 
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
+    }
+
+    fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {
+        if !demand.is_rows_only() {
+            return Ok(None);
+        }
+        with_keys!(self.layout, &self.keys, |keys, packed| {
+            let some = some_of(keys, &packed.target(&self.layout, grouping), parts);
+            some.map(|some| self.group(&some, packed, grouping, demand, Method::Auto)).transpose()
+        })
     }
 }
 
