@@ -262,12 +262,7 @@ proptest! {
         k in 1..=3_u64,
         budget in 0..=6_u64,
     ) {
-        let mut sample = sample;
-        for at in 1..n_copies {
-            let mut copy = sample.columns[0].clone();
-            copy.name = format!("copy{at}");
-            sample.columns.push(copy);
-        }
+        let sample = sample.with_copies(n_copies);
         let table = sample.table();
         let attributes = sample.attributes(&table);
         let rows = Rows::new(&table, &attributes).unwrap();

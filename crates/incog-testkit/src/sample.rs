@@ -26,6 +26,17 @@ pub struct SampleColumn {
 }
 
 impl Sample {
+    /// The same with its first column several times, so that ties abound.
+    #[must_use]
+    pub fn with_copies(mut self, n_copies: usize) -> Self {
+        for at in 1..n_copies {
+            let mut copy = self.columns[0].clone();
+            copy.name = format!("copy{at}");
+            self.columns.push(copy);
+        }
+        self
+    }
+
     /// A sample without persons and illnesses.
     pub fn new(columns: Vec<SampleColumn>) -> Self {
         let n_rows = columns.first().map_or(0, |column| column.cells.len());
