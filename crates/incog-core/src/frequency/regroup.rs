@@ -76,8 +76,9 @@ pub(crate) fn some_of<K: Key>(keys: &[K], target: &Target<K>, parts: u32) -> Opt
         return None;
     }
     let masked = keys.iter().map(|key| key.masked(&target.mask));
-    // The high bits: tables are indexed by others.
-    Some(masked.filter(|key| key.mix().leading_zeros() >= parts.ilog2()).collect())
+    // Bits from the middle of the hash: keys are dealt out by the low ones, and tables indexed by the high ones.
+    let is_chosen = |key: &K| (key.mix() >> 24) & u64::from(parts - 1) == 0;
+    Some(masked.filter(is_chosen).collect())
 }
 
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
