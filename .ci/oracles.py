@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 """Do others find the same numbers in our releases?
 
-Makes releases with the `incog` binary and has each one measured three times: by `incog verify`, by the checker below
-(standard library, written from the definitions), and by pyCANON. Every number that two of them know must be the same.
+Makes releases with the `incog` binary and has each one measured three times: by incog, which writes what it finds into
+the release record, by the checker below (standard library, written from the definitions), and by pyCANON. Every number
+that two of them know must be the same; fractions are compared as fractions.
 
   Adult       45,222 people, k = 10, suppression 1 %; rows from INCOG_DATA or ../shared/data:
               nine quasi-identifiers; eight, with occupation sensitive; eight, with salary_class sensitive
   hospital    several visits a person, generated here; k counts persons
 
 The checker below also recodes the input by the hierarchy files and looks for the generalization that gives exactly
-the released rows: so persons, who are not in a release, and suppressed rows are counted independently too. At last
-each release is broken on purpose, and both must notice.
+the released rows: so levels, suppressed rows, and persons, who are not in a release, are found independently too. At
+last each release is broken on purpose, and both must notice.
 
 Exit code 0: all agree, or there was no Adult ("skipped"). Otherwise the first line says which number differs.
 No value of a cell is printed.
 """
 import csv
+import json
 import math
 import os
 import random
-import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -44,36 +45,46 @@ class Disagreement(Exception):
 # --- what incog says ---------------------------------------------------------------------------------------------
 
 class Claim:
-    """A number as incog states it: exact, or rounded to some digits."""
+    """A number as incog states it: a count, a fraction (which may be written 1.4), or rounded to some digits."""
 
-    def __init__(self, text):
-        self.value = Fraction(text.replace(" of ", "/"))
-        digits = len(text.partition(".")[2])
+    def __init__(self, name, text):
+        self.value = Fraction(text)
+        # The only number that is not a fraction.
+        digits = len(text.partition(".")[2]) if name == "entropy_l" else None
         self.slack = Fraction(1, 2 * 10**digits) if digits else Fraction(0)
 
     def agrees_with(self, other):
-        # A hair for the floats of whoever is compared.
-        return abs(self.value - Fraction(other)) <= self.slack + Fraction(1, 10**9)
+        # A hair for the floats of whoever is compared; counts and fractions are compared exactly.
+        hair = Fraction(1, 10**9) if isinstance(other, float) else 0
+        return abs(self.value - Fraction(other)) <= self.slack + hair
 
 
-def claims(release, job):
-    """What incog says of a release: name -> Claim. The only place that knows where it says so."""
-    told = subprocess.run([INCOG, "verify", release, "--job", job], capture_output=True, text=True, check=False)
-    if told.returncode != 0:
-        raise Disagreement(f"incog verify refuses its own release:\n{told.stdout}{told.stderr}")
-    patterns = [
-        r"the smallest group has (?P<k>\d+) rows",
-        r"(?P<released>\d+) rows released, (?P<suppressed>\d+) suppressed",
-        r"alpha [\d.]+ \((?P<alpha>\d+ of \d+)\), distinct l (?P<distinct_l>\d+), "
-        r"entropy l (?P<entropy_l>[\d.]+), t (?P<t>[\d.]+)",
-        r"every group has at least \d+ persons .*the smallest has (?P<persons>\d+)",
-    ]
-    found = {}
-    for pattern in patterns:
-        match = re.search(pattern, told.stdout)
-        for name, text in (match.groupdict() if match else {}).items():
-            found[name] = Claim(text)
-    return found
+def claims(path):
+    """What incog says of a release: name -> Claim. The only place that knows where the record says so."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    of_all = record["claims"]
+    found = {
+        "asked_k": of_all["k"],
+        "budget": of_all["suppression_budget"],
+        "k": of_all["smallest_group"],
+        "persons": of_all["fewest_persons"],
+        "collected": record["input"]["rows"],
+        "released": record["release"]["rows"],
+        "suppressed": record["suppressed_rows"],
+    }
+    found |= {f"level of {name}": level for name, level in record["levels"].items()}
+    found |= {f"groups of {rows}": groups for rows, groups in record["group_sizes"]}
+    for measured in of_all["sensitive"].values():
+        # From l = 2 on.
+        ratios = measured.pop("recursive_c")
+        found |= measured | {f"recursive_c, l = {l}": ratio for l, ratio in enumerate(ratios, start=2)}
+    return {name: Claim(name, value) for name, value in found.items() if value is not None}
+
+
+def verify(release, *arguments):
+    """The exit code of `incog verify`, and what it prints."""
+    told = subprocess.run([INCOG, "verify", release, *arguments], capture_output=True, text=True, check=False)
+    return told.returncode, told.stdout + told.stderr
 
 
 # --- the definitions, spelled out ----------------------------------------------------------------------------------
@@ -100,14 +111,16 @@ def groups_of(header, rows, quasi):
 
 
 def measure(header, rows, quasi, sensitive):
-    """k, and for a sensitive column alpha, distinct l, entropy l and t (all values equally far apart)."""
+    """k and group sizes; for a sensitive column alpha, l in three ways, and t (all values equally far apart)."""
     groups = groups_of(header, rows, quasi)
     found = {"k": min(map(len, groups.values())), "released": len(rows)}
+    found |= {f"groups of {size}": n for size, n in Counter(map(len, groups.values())).items()}
     if sensitive is None:
         return found
     at = header.index(sensitive)
     overall = Counter(row[at] for row in rows)
-    alpha, distinct, entropy, t = Fraction(0), math.inf, math.inf, Fraction(0)
+    alpha, distinct, entropy, t, uniform = Fraction(0), math.inf, math.inf, Fraction(0), 0
+    ratios = defaultdict(Fraction)
     for group in groups.values():
         counts, size = Counter(row[at] for row in group), len(group)
         alpha = max(alpha, Fraction(max(counts.values()), size))
@@ -115,11 +128,19 @@ def measure(header, rows, quasi, sensitive):
         entropy = min(entropy, -math.fsum(n / size * math.log(n / size) for n in counts.values()))
         distance = sum(abs(Fraction(counts[value], size) - Fraction(n, len(rows))) for value, n in overall.items())
         t = max(t, distance / 2)
-    return found | {"alpha": alpha, "distinct_l": distinct, "entropy_l": math.exp(entropy), "t": t}
+        uniform += len(counts) == 1
+        # Recursive (c, l): the most frequent value against the l-th and all after it.
+        ranked = sorted(counts.values(), reverse=True)
+        for l in range(2, len(ranked) + 1):
+            ratios[l] = max(ratios[l], Fraction(ranked[0], sum(ranked[l - 1:])))
+    # A group without an l-th value is not (c, l)-diverse for any c.
+    found |= {f"recursive_c, l = {l}": ratio for l, ratio in ratios.items() if l <= distinct}
+    return found | {"alpha": alpha, "distinct_l": distinct, "entropy_l": math.exp(entropy), "t": t,
+                    "uniform_groups": uniform}
 
 
 def recount(data, release, hierarchies, quasi, unit):
-    """Suppressed rows and the fewest persons of a group, from the input.
+    """Levels, suppressed rows and the fewest persons of a group, from the input.
 
     Tries every combination of levels that has the released labels, recodes the input, leaves out the groups with
     fewer than K persons, and takes the combination that gives exactly the released rows.
@@ -146,7 +167,8 @@ def recount(data, release, hierarchies, quasi, unit):
             recoded[key].append((out, row_idx if person is None else row[person]))
         kept = [group for group in recoded.values() if len({who for _, who in group}) >= K]
         if Counter(out for group in kept for out, _ in group) == released:
-            return {"suppressed": len(in_rows) - len(rows),
+            return {"collected": len(in_rows), "suppressed": len(in_rows) - len(rows),
+                    **{f"level of {name}": level for name, level in level_of.items()},
                     "persons": min(len({who for _, who in group}) for group in kept)}
     raise Disagreement("no generalization of the input gives the released rows")
 
@@ -220,16 +242,17 @@ def compare(who, claimed, found):
             raise Disagreement(f"{name}: {who} finds {float(value):.6g}, incog {float(claimed[name].value):.6g}")
 
 
-def broken_is_noticed(release, job, quasi):
+def broken_is_noticed(release, job, record, quasi):
     """Takes a row out of a smallest group: that group is not whole any more."""
     header, rows = read_table(release)
     smallest = min(groups_of(header, rows, quasi).values(), key=len)
     rows.remove(smallest[0])
     broken = release.with_suffix(".broken.csv")
     write(broken, [header, *rows], ",")
-    verdict = subprocess.run([INCOG, "verify", broken, "--job", job], capture_output=True, check=False)
-    if verdict.returncode != 1:
-        raise Disagreement(f"a row was taken out of a smallest group: incog verify exits with {verdict.returncode}, not 1")
+    for arguments in [("--job", job), ("--record", record)]:
+        code, _ = verify(broken, *arguments)
+        if code != 1:
+            raise Disagreement(f"a row was taken out of a smallest group: verify {arguments[0]} exits with {code}")
     if measure(header, rows, quasi, None)["k"] >= len(smallest):
         raise Disagreement("a row was taken out of a smallest group: the plain checker did not notice")
 
@@ -238,18 +261,24 @@ def check(title, data, hierarchies, roles, unit=None):
     quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
     sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
     job, release = TARGET / f"{title}.toml", TARGET / f"{title}.release.csv"
+    record = release.with_name(f"{release.name}.incog.json")
     write_job(job, data, hierarchies, roles, unit)
     release.unlink(missing_ok=True)
+    record.unlink(missing_ok=True)
     made = subprocess.run([INCOG, "anonymize", job, "--output", release], capture_output=True, text=True, check=False)
     if made.returncode != 0:
         raise Disagreement(f"incog anonymize exits with {made.returncode}:\n{made.stderr}")
-    claimed = claims(release, job)
+    for arguments in [("--job", job), ("--record", record)]:
+        code, text = verify(release, *arguments)
+        if code != 0:
+            raise Disagreement(f"incog verify {arguments[0]} refuses its own release:\n{text}")
+    claimed = claims(record)
     counted = recount(data, release, hierarchies, quasi, unit)
     if unit is None and counted.pop("persons") < K:
         raise Disagreement("a group is too small")
-    n_rows = len(read(data)) - 1
-    if counted["suppressed"] > n_rows // 100:
-        raise Disagreement(f"{counted['suppressed']} of {n_rows} rows are suppressed, more than {SUPPRESSION}")
+    counted |= {"asked_k": K, "budget": counted["collected"] // 100}
+    if counted["suppressed"] > counted["budget"]:
+        raise Disagreement(f"{counted['suppressed']} rows are suppressed, more than {SUPPRESSION}")
     plain = measure(*read_table(release), quasi, sensitive) | counted
     smallest = plain["persons"] if unit else plain["k"]
     if smallest < K:
@@ -259,9 +288,10 @@ def check(title, data, hierarchies, roles, unit=None):
     silent = set(claimed) - set(plain)
     if silent:
         raise Disagreement(f"incog claims what was not recounted: {', '.join(sorted(silent))}")
-    broken_is_noticed(release, job, quasi)
-    numbers = ", ".join(f"{name} {float(value):.6g}" for name, value in plain.items())
-    print(f"oracles: {title}: all agree: {numbers}")
+    broken_is_noticed(release, job, record, quasi)
+    numbers = [f"{name} {float(value):.6g}" for name, value in plain.items() if not name.startswith("groups of")]
+    n_sizes = sum(name.startswith("groups of") for name in plain)
+    print(f"oracles: {title}: all agree: {', '.join(numbers)}, and groups of {n_sizes} sizes")
 
 
 def main():

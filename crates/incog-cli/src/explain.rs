@@ -10,16 +10,18 @@ use crate::output::print;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A name that `incog list` prints, such as loss or k-anonymity; or quasi-identifier, suppression, unit, hierarchy
+    /// A name that `incog list` prints, such as loss or k-anonymity; or a word: quasi-identifier, suppression, unit,
+    /// hierarchy, release-record
     name: Option<String>,
 }
 
 /// Words that users meet, with what they mean.
-const CONCEPTS: [(&str, &str); 4] = [
+const CONCEPTS: [(&str, &str); 5] = [
     ("quasi-identifier", include_str!("concepts/quasi_identifier.md")),
     ("suppression", include_str!("concepts/suppression.md")),
     ("unit", include_str!("concepts/unit.md")),
     ("hierarchy", include_str!("concepts/hierarchy.md")),
+    ("release-record", include_str!("concepts/release_record.md")),
 ];
 
 /// An entry of whatever registry.

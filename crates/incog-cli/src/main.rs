@@ -63,7 +63,8 @@ enum Command {
     /// Explain a name that `incog list` prints
     ///
     /// Prints its kind and status, what it promises, when to use it, an example, its limits and where it comes from. Also
-    /// explains quasi-identifier, suppression, unit and hierarchy. Exit code 2 if there is nothing of that name.
+    /// explains quasi-identifier, suppression, unit, hierarchy and release-record. Exit code 2 if there is nothing of that
+    /// name.
     Explain(explain::Arguments),
     /// Print the JSON Schema of job files, for editors
     Schema,

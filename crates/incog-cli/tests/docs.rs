@@ -5,8 +5,8 @@ use std::process::Command;
 
 use incog_testkit::data::project;
 
-const PAGES: [&str; 5] =
-    ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"];
+const PAGES: [&str; 6] =
+    ["README.md", "GUIDE.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"];
 
 fn page(name: &str) -> String {
     std::fs::read_to_string(project().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -58,11 +58,89 @@ fn the_readme_prints_what_the_command_prints() {
         .output()
         .unwrap();
     let actual = String::from_utf8(output.stdout).unwrap();
-    // The time differs from run to run.
-    let untimed = |text: &str| -> Vec<String> {
-        text.lines().map(|line| line.split(" nodes in ").next().unwrap().to_owned()).collect()
-    };
     assert_eq!(untimed(&actual), untimed(expected));
+}
+
+/// The guide is walked from its first command to its last, each with what the ones before it left behind.
+#[test]
+fn every_command_of_the_guide_prints_what_the_guide_says() {
+    let guide = page("GUIDE.md");
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["discharges.csv", "incog.toml"] {
+        std::fs::copy(project().join("examples/hospital").join(file), folder.path().join(file)).unwrap();
+    }
+    let mut n_commands = 0;
+    for block in guide.split("```console\n$ incog ").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for told in block.split("\n$ incog ") {
+            let (command, expected) = told.split_once('\n').unwrap_or((told, ""));
+            assert!(!command.contains(['\'', '"', '|', '>', '\\']), "this test is no shell: {command}");
+            let output = Command::new(env!("CARGO_BIN_EXE_incog"))
+                .args(command.split_whitespace())
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            let actual = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            if let Err(line) = is_shortened(&untimed(expected), &untimed(&actual)) {
+                panic!("`incog {command}` does not print\n{line}\nbut\n{actual}");
+            }
+            n_commands += 1;
+        }
+    }
+    assert!(n_commands > 10, "the guide does have commands");
+}
+
+#[test]
+fn a_shortened_text_leaves_out_only_what_it_says() {
+    let actual = untimed("one\ntwo words\nthree\nfour\n");
+    for told in [
+        "one\ntwo words\nthree\nfour",
+        "...\nthree\n...",
+        "one\nt...o w...\n...\nfour",
+        "one\n...words\n...",
+        "...",
+    ] {
+        assert_eq!(is_shortened(&untimed(told), &actual), Ok(()), "{told}");
+    }
+    for told in ["one\nthree\nfour", "one\n...\ntwo\n...", "one", "...\nfour\nthree", "two ...\n...", ""] {
+        assert!(is_shortened(&untimed(told), &actual).is_err(), "{told}");
+    }
+}
+
+/// Whether a text is the actual one, where a line `...` stands for any lines, and `...` in a line for anything. If not,
+/// the first line that is not there.
+fn is_shortened(told: &[String], actual: &[String]) -> Result<(), String> {
+    let mut rest = actual;
+    let mut may_skip = false;
+    for line in told {
+        if line == "..." {
+            may_skip = true;
+            continue;
+        }
+        let found = rest.iter().position(|actual| is_line(line, actual));
+        match found.filter(|&at| at == 0 || may_skip) {
+            Some(at) => rest = &rest[at + 1..],
+            None => return Err(line.clone()),
+        }
+        may_skip = false;
+    }
+    if rest.is_empty() || may_skip { Ok(()) } else { Err("(nothing more)".to_owned()) }
+}
+
+fn is_line(told: &str, actual: &str) -> bool {
+    let Some((before, after)) = told.split_once("...") else {
+        return told == actual;
+    };
+    let Some(rest) = actual.strip_prefix(before) else {
+        return false;
+    };
+    let mut ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+    ends.any(|at| is_line(after, &rest[at..]))
+}
+
+/// Lines without times, which differ from run to run.
+fn untimed(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split(" nodes in ").next().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn no_name_and_an_unknown_name_are_errors_that_name_the_list() {
 #[test]
 fn the_words_that_everything_is_said_in_are_explained_too() {
     let names = listed();
-    for concept in ["quasi-identifier", "suppression", "unit", "hierarchy"] {
+    for concept in ["quasi-identifier", "suppression", "unit", "hierarchy", "release-record"] {
         assert!(!names.contains(&concept.to_owned()), "{concept} names two things");
         let output = incog(&["explain", concept]);
         let text = String::from_utf8(output.stdout).unwrap();
