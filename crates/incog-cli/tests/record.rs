@@ -306,6 +306,32 @@ fn records_and_keys_go_where_flags_say() {
 }
 
 #[test]
+fn outputs_replace_neither_what_was_read_nor_each_other() {
+    let folder = released();
+    let kept: Vec<(String, Vec<u8>)> = ["data.csv", "incog.toml", "hierarchies/zip.csv", "incog.key", RECORD]
+        .iter()
+        .map(|&file| (file.to_owned(), folder.bytes(file)))
+        .collect();
+    for (flags, part) in [
+        (["-o", "incog.toml"], "the release would replace the job"),
+        (["-o", "hierarchies/../hierarchies/zip.csv"], "the release would replace the hierarchy"),
+        (["--record", "data.csv"], "the record would replace the data"),
+        (["--record", "incog.toml"], "the record would replace the job"),
+        (["--record", "incog.key"], "the record would replace the key"),
+        (["--record", "release.csv"], "the record would replace the release"),
+        (["--key", "release.csv"], "the key would replace the release"),
+        (["--key", "hierarchies/age.csv"], "the key would replace the hierarchy"),
+    ] {
+        folder.refused(&["anonymize", "incog.toml", flags[0], flags[1]], &[part, "choose another path"]);
+    }
+    let new = ["anonymize", "incog.toml", "-o", "new.csv", "--record", "hierarchies/../new.csv"];
+    folder.refused(&new, &["the record would replace the release"]);
+    for (file, bytes) in kept {
+        assert_eq!(folder.bytes(&file), bytes, "{file}");
+    }
+}
+
+#[test]
 fn records_of_two_shuffled_runs_differ_by_the_order_of_rows_alone() {
     let folder = Folder::new();
     let [mut one, mut other] = ["one.csv", "other.csv"].map(|file| {

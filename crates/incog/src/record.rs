@@ -381,6 +381,14 @@ pub(crate) fn hierarchies(job: &Job) -> Result<BTreeMap<String, String>> {
 
 impl HierarchyJob {
     /// The file it is in, if it is in one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match (&self.file, &self.tree) {
+            (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
     pub(crate) fn files_mut(&mut self) -> Option<&mut std::path::PathBuf> {
         match (&mut self.file, &mut self.tree) {
             (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),
