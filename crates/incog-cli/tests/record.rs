@@ -269,6 +269,21 @@ fn a_forged_record_is_refused_because_it_is_computed_anew() {
 }
 
 #[test]
+fn a_record_of_persons_cannot_claim_more_of_them_than_there_are_rows() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml", "--unit", "name"]);
+    let arguments = ["verify", "release.csv", "--record"];
+    let said = folder.done(&[&arguments[..], &[RECORD]].concat());
+    assert!(said.stdout.contains("persons can be counted with the job and the data"), "{said:?}");
+    let mut record = folder.json(RECORD);
+    record["claims"]["k"] = json!(1000);
+    folder.write("forged.json", forged(record));
+    let said = folder.run(&[&arguments[..], &["forged.json"]].concat());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("FAIL  1000-anonymity"), "{said:?}");
+}
+
+#[test]
 fn a_wrong_key_does_not_open_the_seal() {
     let folder = released();
     folder.write("other.key", "0".repeat(64) + "\n");
