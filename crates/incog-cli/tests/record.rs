@@ -421,6 +421,10 @@ fn a_replay_that_cannot_be_the_same_is_refused() {
     folder.write("new.csv", people(100..160));
     let replay = ["anonymize", "--replay", RECORD, "new.csv"];
     folder.refused(&replay, &["a replay does not know where to write", "give --output"]);
+    for (flag, value) in [("-k", "2"), ("--suppression", "9"), ("--qi", "age"), ("--rest", "other")] {
+        let flags = [&replay[..], &["-o", "replayed.csv", flag, value]].concat();
+        folder.refused(&flags, &["is not for a replay", "leave it out"]);
+    }
     folder.replace("hierarchies/zip.csv", "9999*", "999**");
     let to_file = [&replay[..], &["-o", "replayed.csv"]].concat();
     folder.refused(&to_file, &["the hierarchy of column `zip` is another one than the record's"]);
@@ -461,6 +465,6 @@ fn a_replayed_mask_hides_the_same_characters() {
     folder.write("new.csv", people(100..160).replace(",10101,", ",101010,"));
     std::fs::remove_file(folder.path("replayed.csv")).unwrap();
     let said = replay(&folder, "new.csv");
-    said.failed(2, &["column `zip`: 1 of 4 values are not text of at most 5 characters"]);
+    said.failed(2, &["error: column `zip`: 1 of 4 values are not text of at most 5 characters"]);
     assert!(!folder.path("replayed.csv").exists());
 }
