@@ -84,6 +84,23 @@ fn a_full_standard_output_is_an_error_and_there_is_no_record() {
     assert_eq!(folder.files(), before);
 }
 
+/// The finished file is renamed onto its target: with enough rights that would replace `/dev/null` itself.
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_are_not_replaced() {
+    let folder = Folder::new();
+    // By a link, so that nothing is harmed if this fails.
+    std::os::unix::fs::symlink("/dev/null", folder.path("null.csv")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
+    for name in ["null.csv", "pipe.csv"] {
+        let parts = ["cannot write", "a device or a pipe", "give `-`"];
+        folder.refused(&["anonymize", "incog.toml", "-o", name], &parts);
+        folder.refused(&["anonymize", "incog.toml", "--record", name], &parts);
+        assert!(!folder.path(name).metadata().unwrap().is_file());
+    }
+    assert!(folder.path("null.csv").is_symlink());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {
