@@ -5,7 +5,7 @@ mod folder;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use folder::{Folder, Said};
+use folder::{Folder, Said, people};
 use incog_testkit::data::csv_rows;
 
 const OLD: &str = "an older release\n";
@@ -70,6 +70,32 @@ fn whatever_is_wrong_with_a_job_the_older_release_stays() {
     let folder = with_older_release();
     folder.ends_with(1, &["anonymize", "incog.toml", "-k", "61"], &["nothing was written", "closest: "]);
     assert_eq!(folder.read("release.csv"), OLD);
+}
+
+/// As on a full disk: no file may grow beyond a block. The signal that comes with it must not end the run.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_grow_leaves_nothing() {
+    let folder = with_older_release();
+    folder.write("data.csv", people(0..600));
+    for output in ["release.csv", "release.csv.zst", "release.parquet", "new/"] {
+        if output.ends_with("parquet") && !cfg!(feature = "parquet") {
+            continue;
+        }
+        let before = folder.files();
+        let said = Command::new("sh")
+            .arg("-c")
+            .arg(format!(
+                "ulimit -f 1; exec {} anonymize incog.toml --order shuffle -o {output}",
+                env!("CARGO_BIN_EXE_incog")
+            ))
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap();
+        Said::new(&said).failed(2, &["cannot write", "File too large"]);
+        assert_eq!(folder.files(), before, "{output}");
+        assert_eq!(folder.read("release.csv"), OLD);
+    }
 }
 
 #[cfg(target_os = "linux")]
