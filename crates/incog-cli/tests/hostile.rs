@@ -220,10 +220,8 @@ fn labels_that_are_values_of_another_level_are_no_problem() {
         let rows = csv_rows(&folder.path(&output), b',');
         assert_eq!(rows[1..5].iter().map(|row| row[0].as_str()).collect::<String>(), first_rows);
         folder.done(&["verify", &output, "--record", &format!("{output}.incog.json")]);
-        let job = format!(
-            "[input]\npath = \"data.csv\"\n[policy]\nk = 3\n[columns]\nother.role = \"other\"\n\
-             q = {{ role = \"quasi-identifier\", hierarchy = {{ file = \"turn.csv\" }} }}\n"
-        );
+        let job = "[input]\npath = \"data.csv\"\n[policy]\nk = 3\n[columns]\nother.role = \"other\"\n\
+                   q = { role = \"quasi-identifier\", hierarchy = { file = \"turn.csv\" } }\n";
         folder.write("turn.toml", job);
         folder.done(&["verify", &output, "--job", "turn.toml"]);
     }
