@@ -71,6 +71,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    signals::outlive_file_limits();
     let Arguments { command } = Arguments::parse();
     let done = match command {
         Command::Init(arguments) => init::run(&arguments),

@@ -177,6 +177,12 @@ impl JobArguments {
         {
             return self.job();
         }
+        if let Some(flag) = self.flag_that_a_record_says() {
+            return Err(Error::input(format!(
+                "--{flag} is not for a replay, which takes it from the record"
+            ))
+            .with_hint("leave it out; or give a job file instead of the data"));
+        }
         let mut job = record.job()?;
         job.input.path = match self.what.as_slice() {
             [file] => Paths::One(file.clone()),
@@ -188,6 +194,28 @@ impl JobArguments {
             self.hierarchies.iter().cloned().chain([beside.join("hierarchies"), beside]).collect();
         job.find_hierarchies(&folders)?;
         Ok(job)
+    }
+
+    /// The first flag given that says what a record says too.
+    fn flag_that_a_record_says(&self) -> Option<&'static str> {
+        let flags = [
+            ("input", self.input.is_some()),
+            ("qi", !self.qi.is_empty()),
+            ("identifier", !self.identifier.is_empty()),
+            ("sensitive", !self.sensitive.is_empty()),
+            ("other", !self.other.is_empty()),
+            ("rest", self.rest.is_some()),
+            ("hierarchy", !self.hierarchy.is_empty()),
+            ("k", self.k.is_some()),
+            ("suppression", self.suppression.is_some()),
+            ("unit", self.unit.is_some()),
+            ("algorithm", self.algorithm.is_some()),
+            ("checker", self.checker.is_some()),
+            ("marking", self.marking.is_some()),
+            ("metric", self.metric.is_some()),
+            ("threads", self.threads.is_some()),
+        ];
+        flags.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
     }
 
     /// A job without a file; its paths start here.

@@ -21,6 +21,17 @@ pub(crate) struct Watched {
     progress: Option<JoinHandle<()>>,
 }
 
+/// A file that may grow no further (`ulimit -f`) is then an error like a full disk, not a signal that ends the process
+/// before it has cleaned up. To be called before there are threads: they inherit it.
+pub(crate) fn outlive_file_limits() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        // Blocked, not handled: handlers need unsafe code. If it fails, the process is as it was.
+        let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+    }
+}
+
 /// The one watch of this run: a signal cancels it, so that nothing half-written is left behind. A second one ends the
 /// process at once, should it hang in a read.
 pub(crate) fn watch() -> Result<Watched> {

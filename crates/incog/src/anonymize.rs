@@ -81,6 +81,7 @@ impl Plan {
         let output = self.job.output.clone().unwrap_or_default();
         let (path, missing_folder) = self.output_path()?;
         let record = self.record_path(&path);
+        self.check_places(&path, record.as_deref())?;
         let costs = self.costs()?;
         let Some(Choice { statistics, known }) = self.choose(&costs, watch)? else {
             return Ok(Anonymized::Impossible(self.obstacle(watch)?));
@@ -157,13 +158,36 @@ impl Plan {
             let name = self.files[0].file_name().filter(|name| *name != source::STANDARD);
             path.push(name.unwrap_or("release.csv".as_ref()));
         }
-        if self.files.iter().any(|file| is_same_file(&path, file)) {
-            return Err(self
-                .job
-                .mistake(&["output", "path"], "the release would replace the data")
-                .with_hint("choose another output path"));
-        }
         Ok((path, missing_folder))
+    }
+
+    /// What is written must replace neither what was read nor each other.
+    fn check_places(&self, release: &Path, record: Option<&Path>) -> Result<()> {
+        let mut taken: Vec<(&str, PathBuf)> = Vec::new();
+        taken.extend(self.files.iter().map(|file| ("data", place_of(file))));
+        if !self.job.path.as_os_str().is_empty() {
+            taken.push(("job", place_of(&self.job.path)));
+        }
+        for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
+            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
+        }
+        let key = self.key_path();
+        let mut written = vec![("release", "path", release)];
+        if let Some(record) = record {
+            written.extend([("key", "key", key.as_path()), ("record", "record", record)]);
+        }
+        for (what, setting, path) in written {
+            if path.as_os_str() == source::STANDARD {
+                continue;
+            }
+            let place = place_of(path);
+            if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place) {
+                let mistake = format!("the {what} would replace the {other}");
+                return Err(self.job.mistake(&["output", setting], mistake).with_hint("choose another path"));
+            }
+            taken.push((what, place));
+        }
+        Ok(())
     }
 
     /// Where the record goes, if there is to be one: a release on standard output has none unless it is asked for.
@@ -306,6 +330,16 @@ impl Drop for NewFolder {
             let _ = std::fs::remove_dir(folder);
         }
     }
+}
+
+/// Where a path leads, whether or not a file is there.
+fn place_of(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    let place = path.canonicalize().ok().or_else(in_folder);
+    place.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Do both paths lead to one file?

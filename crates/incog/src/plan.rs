@@ -390,7 +390,7 @@ fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
                 ),
             )
             .with_hint(
-                "the first line of the data must name the columns; if it does, set `delimiter` in [input]",
+                "the first line of the data must name the columns; if it does, set `delimiter` in [input] or --delimiter",
             ),
         );
         return;
@@ -410,7 +410,8 @@ fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
     if !undeclared.is_empty() {
         mistakes.0.push(
             Error::input(format!("the job says nothing about column {}", undeclared.join(", "))).with_hint(
-                "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \"other\"",
+                "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \"other\"; \
+                 or with --qi, --identifier, --sensitive, --other, and --rest for all others",
             ),
         );
     }

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::job::{ColumnJob, HierarchyJob, Job, Paths, RoleJob, TreeJob};
+use crate::job::{ColumnJob, HierarchyJob, Job, Lines, Paths, RoleJob, TreeJob};
 use crate::plan::Plan;
 use crate::sink::{Finished, Unfinished};
 use crate::source;
@@ -238,7 +238,11 @@ impl Record {
 
     /// The job that the release was made by, without its paths.
     pub fn job(&self) -> Result<Job> {
-        Job::parse(&self.job).map_err(|error| Error::input(format!("the record's job: {error}")))
+        let mut job =
+            Job::parse(&self.job).map_err(|error| Error::input(format!("the record's job: {error}")))?;
+        // Its lines are in no file that anybody could open.
+        job.lines = Lines::default();
+        Ok(job)
     }
 
     /// Fails if a hierarchy is another one than the release was made with.
@@ -381,6 +385,14 @@ pub(crate) fn hierarchies(job: &Job) -> Result<BTreeMap<String, String>> {
 
 impl HierarchyJob {
     /// The file it is in, if it is in one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match (&self.file, &self.tree) {
+            (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
     pub(crate) fn files_mut(&mut self) -> Option<&mut std::path::PathBuf> {
         match (&mut self.file, &mut self.tree) {
             (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),

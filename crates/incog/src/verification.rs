@@ -155,6 +155,12 @@ pub fn verify_against(release: &Path, record: &Record) -> Result<Report> {
         source: None,
     };
     let mut report = check(&*released, &claims);
+    if record.claims.unit.is_some() {
+        // Only the publisher can count persons. But as many persons as k have at least as many rows.
+        for finding in report.findings.iter_mut().filter(|finding| finding.claim.contains("-anonymity")) {
+            finding.claim += " (of rows; persons can be counted with the job and the data)";
+        }
+    }
     let seen = Seen {
         report: &report,
         columns: released.header().iter().map(|&name| name.to_owned()).collect(),

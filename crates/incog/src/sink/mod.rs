@@ -168,6 +168,12 @@ impl Unfinished {
         if path.is_dir() {
             return Err(failed("it is a folder"));
         }
+        // A device or pipe would not be written to but replaced by the renamed file.
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(
+                failed("it is a device or a pipe").with_hint("to write to a pipe, give `-` and redirect")
+            );
+        }
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),

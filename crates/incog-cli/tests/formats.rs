@@ -1,0 +1,340 @@
+//! One table, whatever it is written as: CSV, Parquet, compressed, in pieces, through pipes.
+
+mod folder;
+
+use std::io::Write;
+
+use folder::{Folder, people};
+use incog_testkit::data::csv_rows;
+
+/// The folder's job by flags, without data and output.
+const FLAGS: [&str; 14] = [
+    "--qi",
+    "age,sex,zip",
+    "--identifier",
+    "name",
+    "--sensitive",
+    "ill",
+    "-k",
+    "5",
+    "--suppression",
+    "5%",
+    "--hierarchies",
+    "hierarchies",
+    "--order",
+    "input",
+];
+
+/// Releases some data by flags.
+fn release(folder: &Folder, data: &[&str], output: &str) {
+    folder.done(&[&["anonymize"], data, &FLAGS[..], &["-o", output]].concat());
+}
+
+/// The 60 people in three pieces, with the header in each.
+fn pieces() -> [String; 3] {
+    [people(0..25), people(25..26), people(26..60)]
+}
+
+#[test]
+fn pieces_of_a_table_are_one_table() {
+    let folder = Folder::new();
+    release(&folder, &["data.csv"], "whole.csv");
+    std::fs::create_dir(folder.path("pieces")).unwrap();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let [first, second, third] = pieces();
+    gz.write_all(second.as_bytes()).unwrap();
+    folder.write("pieces/1.csv", &first);
+    folder.write("pieces/2.csv.gz", gz.finish().unwrap());
+    folder.write("pieces/3.csv.zst", zstd::encode_all(third.as_bytes(), 1).unwrap());
+    folder.write("pieces/.hidden", "no data");
+    release(&folder, &["pieces/1.csv", "pieces/2.csv.gz", "pieces/3.csv.zst"], "files.csv");
+    release(&folder, &["pieces"], "folder.csv");
+    release(&folder, &["pieces/"], "slash.csv");
+    folder.replace(
+        "incog.toml",
+        "\"data.csv\"",
+        "[\"pieces/1.csv\", \"pieces/2.csv.gz\", \"pieces/3.csv.zst\"]",
+    );
+    folder.done(&["anonymize", "incog.toml", "-o", "list.csv"]);
+    folder.done(&["verify", "list.csv", "--record", "list.csv.incog.json", "--job", "incog.toml"]);
+    for output in ["files.csv", "folder.csv", "slash.csv", "list.csv"] {
+        assert_eq!(folder.read(output), folder.read("whole.csv"), "{output}");
+        let [mine, whole] = [output, "whole.csv"].map(|name| folder.json(&format!("{name}.incog.json")));
+        assert_eq!(mine["input"], whole["input"], "{output}: the same rows");
+    }
+}
+
+#[test]
+fn pieces_that_do_not_belong_together_are_refused() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("pieces")).unwrap();
+    folder.write("pieces/1.csv", people(0..30));
+    let refused = |second: &str, parts: &[&str]| {
+        folder.write("pieces/2.csv", second);
+        let before = folder.files();
+        let arguments = [&["anonymize", "pieces"], &FLAGS[..], &["-o", "out.csv"]].concat();
+        folder.run(&arguments).failed(2, parts);
+        assert_eq!(folder.files(), before);
+    };
+    refused(&people(30..60).replacen("sex", "gender", 1), &["2.csv` has other columns than", "same order"]);
+    refused(&people(30..60).replacen("age,sex", "sex,age", 1), &["2.csv` has other columns than"]);
+    refused(&(people(30..60) + "x\n"), &["2.csv`, line 32 has 1 fields"]);
+    refused("", &["2.csv` is empty"]);
+    folder.write("pieces/2.csv", people(30..60));
+    folder.write("pieces/notes.md", "no data");
+    let arguments = [&["anonymize", "pieces"], &FLAGS[..], &["-o", "out.csv"]].concat();
+    folder.refused(&arguments, &["contains `notes.md`, which is no data file", ".csv"]);
+    let with_pipe = [&["anonymize", "data.csv", "-"], &FLAGS[..], &["-o", "out.csv"]].concat();
+    folder.refused(&with_pipe, &["standard input cannot be one of several"]);
+}
+
+#[test]
+fn compressed_in_is_compressed_out() {
+    let folder = Folder::new();
+    release(&folder, &["data.csv"], "plain.csv");
+    folder.write("data.csv.zst", zstd::encode_all(people(0..60).as_bytes(), 1).unwrap());
+    std::fs::create_dir(folder.path("out")).unwrap();
+    // In a folder it is called like the data, and so it is compressed like it.
+    release(&folder, &["data.csv.zst"], "out");
+    assert_eq!(zstd::decode_all(&*folder.bytes("out/data.csv.zst")).unwrap(), folder.bytes("plain.csv"));
+    release(&folder, &["data.csv.zst"], "out.csv.gz");
+    let mut text = String::new();
+    let gz = folder.bytes("out.csv.gz");
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*gz), &mut text).unwrap();
+    assert_eq!(text, folder.read("plain.csv"));
+    folder.done(&["verify", "out.csv.gz", "--record", "out.csv.gz.incog.json"]);
+    // Half a file is no file.
+    let packed = folder.bytes("data.csv.zst");
+    folder.write("data.csv.zst", &packed[..packed.len() / 2]);
+    folder
+        .refused(&[&["anonymize", "data.csv.zst"], &FLAGS[..], &["-o", "x.csv"]].concat(), &["data.csv.zst"]);
+}
+
+#[test]
+fn nothing_comes_out_of_a_pipe_unless_all_is_well() {
+    let folder = Folder::new();
+    release(&folder, &["data.csv"], "plain.csv");
+    let piped = [&["anonymize", "-"], &FLAGS[..], &["-o", "-"]].concat();
+    let said = folder.run_with_input(&piped, "data.csv");
+    assert_eq!((said.code, said.stdout), (Some(0), folder.read("plain.csv")));
+    let before = folder.files();
+    folder.write("data.csv", people(0..4));
+    folder.run_with_input(&piped, "data.csv").failed(1, &["nothing was written"]);
+    folder.write("data.csv", people(0..60) + "only one field\n");
+    folder.run_with_input(&piped, "data.csv").failed(2, &["line 62 has 1 fields"]);
+    folder.write("data.csv", people(0..60).replace("10103", "20095"));
+    folder.run_with_input(&piped, "data.csv").failed(2, &["no row for 1 of 5 values"]);
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn a_folder_for_the_release_is_made_and_goes_again_if_nothing_comes_of_it() {
+    let folder = Folder::new();
+    release(&folder, &["data.csv"], "plain.csv");
+    release(&folder, &["data.csv"], "out/");
+    assert_eq!(folder.read("out/data.csv"), folder.read("plain.csv"));
+    folder.done(&["verify", "out/data.csv", "--record", "out/data.csv.incog.json"]);
+    let piped = [&["anonymize", "-"], &FLAGS[..], &["-o", "piped/"]].concat();
+    assert_eq!(folder.run_with_input(&piped, "data.csv").code, Some(0));
+    assert_eq!(folder.read("piped/release.csv"), folder.read("plain.csv"));
+    // Neither where nothing satisfies the policy, nor where the record cannot be written.
+    folder.ends_with(1, &["anonymize", "incog.toml", "-k", "61", "-o", "new/"], &["nothing was written"]);
+    let no_record = ["anonymize", "incog.toml", "-o", "new/", "--record", "none/r.json"];
+    folder.refused(&no_record, &["its folder does not exist"]);
+}
+
+#[cfg(feature = "parquet")]
+mod parquet_files {
+    use std::fs::File;
+    use std::sync::Arc;
+
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+    use arrow_array::{
+        Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int16Array, Int32Array,
+        Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+    };
+    use arrow_schema::{DataType, TimeUnit};
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+
+    const N_ROWS: usize = 60;
+
+    /// A file with a column of many a type, as another program would write it.
+    fn typed() -> RecordBatch {
+        fn rows<T>(value: impl Fn(usize) -> T) -> impl Iterator<Item = T> {
+            (0..N_ROWS).map(value)
+        }
+        let text: StringArray = rows(|n| Some(["f", "m"][n % 2])).collect();
+        let amounts = Decimal128Array::from_iter(rows(|n| (n % 5 > 0).then_some(100 * n as i128 + 5)));
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("id", Arc::new(Int64Array::from_iter_values(rows(|n| 1_000_000 + n as i64)))),
+            ("age", Arc::new(Int32Array::from_iter_values(rows(|n| 20 + n as i32 % 30)))),
+            ("year", Arc::new(Int16Array::from_iter_values(rows(|n| 1999 + n as i16 % 2)))),
+            ("sex", Arc::new(text)),
+            ("born", Arc::new(Date32Array::from_iter_values(rows(|n| 365 * (n as i32 % 2))))),
+            ("weight", Arc::new(Float64Array::from_iter_values(rows(|n| 50.5 + n as f64 / 3.0)))),
+            ("seen", Arc::new(TimestampMillisecondArray::from_iter_values(rows(|n| 86_400_123 * n as i64)))),
+            ("amount", Arc::new(amounts.with_precision_and_scale(10, 2).unwrap())),
+            ("ill", Arc::new(BooleanArray::from_iter(rows(|n| Some(n % 3 == 0))))),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn write(folder: &Folder, file: &str, batch: &RecordBatch) {
+        let file = File::create(folder.path(file)).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(batch).unwrap();
+        writer.close().unwrap();
+    }
+
+    fn read(folder: &Folder, file: &str) -> RecordBatch {
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(File::open(folder.path(file)).unwrap()).unwrap();
+        let schema = builder.schema().clone();
+        let batches: Vec<RecordBatch> =
+            builder.with_batch_size(1 << 20).build().unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.len(), 1);
+        assert_eq!(batches[0].schema().fields(), schema.fields());
+        batches.into_iter().next().unwrap()
+    }
+
+    const JOB: &str = r#"[input]
+path = "typed.parquet"
+[output]
+path = "release.parquet"
+order = "input"
+[policy]
+k = 10
+[columns]
+id.role = "identifier"
+age = { role = "quasi-identifier", hierarchy = { intervals = [10], levels = [1] } }
+year = { role = "quasi-identifier", hierarchy = { suppress = true, levels = [0] } }
+sex = { role = "quasi-identifier", hierarchy = { suppress = true, levels = [0] } }
+born = { role = "quasi-identifier", hierarchy = { dates = ["year"], levels = [0] } }
+weight.role = "other"
+seen.role = "other"
+amount.role = "other"
+ill.role = "sensitive"
+"#;
+
+    fn with_typed() -> Folder {
+        let folder = Folder::new();
+        write(&folder, "typed.parquet", &typed());
+        folder.write("incog.toml", JOB);
+        folder
+    }
+
+    #[test]
+    fn types_survive_where_nothing_is_generalized() {
+        let folder = with_typed();
+        folder.done(&["anonymize", "incog.toml"]);
+        let (input, output) = (typed(), read(&folder, "release.parquet"));
+        assert_eq!(output.num_rows(), N_ROWS);
+        assert!(output.column_by_name("id").is_none(), "identifiers are dropped");
+        for name in ["year", "sex", "born", "weight", "seen", "amount", "ill"] {
+            let [mine, released] = [&input, &output].map(|batch| batch.column_by_name(name).unwrap());
+            assert_eq!(released.data_type(), mine.data_type(), "{name}");
+            assert_eq!(released.to_data(), mine.to_data(), "{name}");
+        }
+        let ages = output.column_by_name("age").unwrap();
+        assert_eq!(ages.data_type(), &DataType::Utf8);
+        let labels: Vec<&str> = ages.as_string::<i32>().iter().flatten().take(11).collect();
+        assert_eq!((labels[0], labels[10], ages.null_count()), ("[20, 30)", "[30, 40)", 0));
+        let seen = DataType::Timestamp(TimeUnit::Millisecond, None);
+        assert_eq!(output.column_by_name("seen").unwrap().data_type(), &seen);
+    }
+
+    #[test]
+    fn a_parquet_release_is_verified_like_any_other() {
+        let folder = with_typed();
+        folder.done(&["anonymize", "incog.toml"]);
+        let record = "release.parquet.incog.json";
+        folder.done(&["verify", "release.parquet", "--job", "incog.toml"]);
+        folder.done(&["verify", "release.parquet", "--record", record]);
+        folder.done(&[
+            "verify",
+            "release.parquet",
+            "--record",
+            record,
+            "--job",
+            "incog.toml",
+            "--key",
+            "incog.key",
+        ]);
+        folder.done(&["verify", "release.parquet", "--qi", "age,year,sex,born", "-k", "10"]);
+        let more = folder.run(&["verify", "release.parquet", "--qi", "age,year,sex,born", "-k", "11"]);
+        assert_eq!(more.code, Some(1), "{more:?}");
+        // The same table without its last row.
+        let broken = read(&folder, "release.parquet").slice(0, N_ROWS - 1);
+        write(&folder, "broken.parquet", &broken);
+        for more in [&["--job", "incog.toml"][..], &["--record", record]] {
+            let said = folder.run(&[&["verify", "broken.parquet"], more].concat());
+            assert_eq!(said.code, Some(1), "{said:?}");
+            assert!(said.stdout.contains("FAIL"), "{said:?}");
+        }
+        folder.write("broken.parquet", "PAR1 is not enough");
+        folder.refused(&["verify", "broken.parquet", "--record", record], &["broken.parquet"]);
+    }
+
+    #[test]
+    fn parquet_becomes_csv_and_csv_parquet_without_a_change_of_text() {
+        let folder = with_typed();
+        folder.done(&["anonymize", "incog.toml", "-o", "release.csv"]);
+        folder.done(&["verify", "release.csv", "--job", "incog.toml"]);
+        let rows = csv_rows(&folder.path("release.csv"), b',');
+        assert_eq!(rows[0], ["age", "year", "sex", "born", "weight", "seen", "amount", "ill"]);
+        assert_eq!(
+            rows[1],
+            ["[20, 30)", "1999", "f", "1970-01-01", "50.5", "1970-01-01T00:00:00", "", "true"]
+        );
+        assert_eq!(rows[2][5..], ["1970-01-02T00:00:00.123", "1.05", "false"]);
+
+        let folder = Folder::new();
+        release(&folder, &["data.csv"], "release.csv");
+        release(&folder, &["data.csv"], "release.parquet");
+        let batch = read(&folder, "release.parquet");
+        let cells: Vec<Vec<String>> = (0..batch.num_rows())
+            .map(|row| {
+                batch.columns().iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect()
+            })
+            .collect();
+        assert_eq!(cells, csv_rows(&folder.path("release.csv"), b',')[1..]);
+        // And once more: the release as data.
+        let again =
+            ["--qi", "age,sex,zip", "--other", "ill", "-k", "1", "--order", "input", "-o", "again.csv"];
+        folder.done(&[&["anonymize", "release.parquet"], &again[..]].concat());
+        assert_eq!(folder.read("again.csv"), folder.read("release.csv"));
+    }
+
+    #[test]
+    fn pieces_in_parquet_are_one_table_if_their_types_agree() {
+        let folder = with_typed();
+        folder.done(&["anonymize", "incog.toml"]);
+        std::fs::create_dir(folder.path("pieces")).unwrap();
+        // The second piece has no amount that is null.
+        let (first, second) = (typed().slice(1, 4), typed().slice(5, N_ROWS - 5));
+        write(&folder, "pieces/1.parquet", &typed().slice(0, 1));
+        write(&folder, "pieces/2.parquet", &first);
+        write(&folder, "pieces/3.parquet", &second);
+        folder.done(&["anonymize", "incog.toml", "--input", "pieces", "-o", "pieced.parquet"]);
+        assert_eq!(read(&folder, "pieced.parquet"), read(&folder, "release.parquet"));
+        let arguments = ["anonymize", "incog.toml", "--input", "pieces", "-o", "pieced.parquet"];
+        let ids: Vec<i64> = second.column(0).as_primitive::<Int64Type>().values().to_vec();
+        let as_text: ArrayRef = Arc::new(StringArray::from_iter_values(ids.iter().map(ToString::to_string)));
+        let columns = second.schema_ref().fields().iter().map(|field| field.name()).zip(second.columns());
+        let columns =
+            columns.map(|(name, column)| (name, if name == "id" { &as_text } else { column }.clone()));
+        write(&folder, "pieces/3.parquet", &RecordBatch::try_from_iter(columns).unwrap());
+        folder.refused(&arguments, &["3.parquet` has other types than"]);
+        std::fs::remove_file(folder.path("pieces/3.parquet")).unwrap();
+        let header = "id,age,year,sex,born,weight,seen,amount,ill\n";
+        folder.write(
+            "pieces/3.csv",
+            format!("{header}1,20,1999,f,1970-01-01,1,1970-01-01T00:00:00,1.00,true\n"),
+        );
+        folder.refused(&arguments, &["3.csv` has other types than"]);
+    }
+}

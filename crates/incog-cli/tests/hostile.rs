@@ -1,0 +1,272 @@
+//! Whatever goes wrong: one clear error, no cell in it, nothing left behind, and an older release as it was.
+
+mod folder;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use folder::{Folder, Said, people};
+use incog_testkit::data::csv_rows;
+
+const OLD: &str = "an older release\n";
+
+/// A folder whose release is there already.
+fn with_older_release() -> Folder {
+    let folder = Folder::new();
+    folder.write("release.csv", OLD);
+    folder
+}
+
+/// What can be wrong with a job or its files, and what is said about it.
+type Spoilt = (&'static str, &'static str, &'static str, &'static str);
+
+#[test]
+fn whatever_is_wrong_with_a_job_the_older_release_stays() {
+    let cases: [Spoilt; 15] = [
+        ("incog.toml", "role = \"sensitive\"", "", "`columns.ill.role` is missing"),
+        ("incog.toml", "[columns.ill]\nrole = \"sensitive\"\n", "", "nothing about column `ill`"),
+        ("incog.toml", "k = 5", "k = \"five\"", "`policy.k` is text, not a whole number"),
+        ("incog.toml", "k = 5", "k = 0", "k is 0"),
+        ("incog.toml", "suppression", "supression", "did you mean `suppression`?"),
+        ("incog.toml", "[columns.zip]", "[columns.zap]", "no column `zap`; did you mean `zip`?"),
+        (
+            "incog.toml",
+            "path = \"data.csv\"",
+            "path = \"data.csv\"\ndelimiter = \";\"",
+            "none of the job's 5 columns",
+        ),
+        ("incog.toml", "path = \"release.csv\"", "path = \"none/release.csv\"", "its folder does not exist"),
+        (
+            "incog.toml",
+            "path = \"release.csv\"",
+            "path = \"data.csv/release.csv\"",
+            "its folder does not exist",
+        ),
+        (
+            "incog.toml",
+            "path = \"release.csv\"",
+            "path = \"none/none/\"",
+            "only the last folder of the path is made",
+        ),
+        ("hierarchies/zip.csv", "10101;1010*;*\n", "", "no row for 1 of 5 values"),
+        ("hierarchies/zip.csv", "10101;1010*;*\n", "10101;1010*\n", "line 2 has 2 fields, line 1 has 3"),
+        ("hierarchies/zip.csv", "10101;1010*;*\n", "10101;1010*;**\n", "another parent"),
+        ("data.csv", ",influenza\n", ",\"influenza\n", "is never closed"),
+        ("data.csv", ",influenza\n", "\n", "line 2 has 4 fields, the header has 5"),
+    ];
+    for (file, from, to, part) in cases {
+        let folder = with_older_release();
+        folder.replace(file, from, to);
+        folder.refused(&["anonymize", "incog.toml"], &[part]);
+        assert_eq!(folder.read("release.csv"), OLD, "{part}");
+    }
+    for (data, part) in [("", "is empty"), ("name,age,sex,zip,ill\n", "a header and no rows")] {
+        let folder = with_older_release();
+        folder.write("data.csv", data);
+        folder.refused(&["anonymize", "incog.toml"], &[part]);
+        assert_eq!(folder.read("release.csv"), OLD, "{part}");
+    }
+    // A policy that cannot be met is no error.
+    let folder = with_older_release();
+    folder.ends_with(1, &["anonymize", "incog.toml", "-k", "61"], &["nothing was written", "closest: "]);
+    assert_eq!(folder.read("release.csv"), OLD);
+}
+
+/// As on a full disk: no file may grow beyond a block. The signal that comes with it must not end the run.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_grow_leaves_nothing() {
+    let folder = with_older_release();
+    folder.write("data.csv", people(0..600));
+    for output in ["release.csv", "release.csv.zst", "release.parquet", "new/"] {
+        if output.ends_with("parquet") && !cfg!(feature = "parquet") {
+            continue;
+        }
+        let before = folder.files();
+        let said = Command::new("sh")
+            .arg("-c")
+            .arg(format!(
+                "ulimit -f 1; exec {} anonymize incog.toml --order shuffle -o {output}",
+                env!("CARGO_BIN_EXE_incog")
+            ))
+            .current_dir(folder.path(""))
+            .output()
+            .unwrap();
+        Said::new(&said).failed(2, &["cannot write", "File too large"]);
+        assert_eq!(folder.files(), before, "{output}");
+        assert_eq!(folder.read("release.csv"), OLD);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_an_error_and_there_is_no_record() {
+    let folder = Folder::new();
+    let before = folder.files();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let arguments = ["anonymize", "incog.toml", "-o", "-", "--record", "r.json"];
+    let output = folder.command(&arguments).stdout(Stdio::from(full)).output().unwrap();
+    Said::new(&output).failed(2, &["cannot write `-`", "No space left on device"]);
+    assert_eq!(folder.files(), before);
+}
+
+/// The finished file is renamed onto its target: with enough rights that would replace `/dev/null` itself.
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_are_not_replaced() {
+    let folder = Folder::new();
+    // By a link, so that nothing is harmed if this fails.
+    std::os::unix::fs::symlink("/dev/null", folder.path("null.csv")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path("pipe.csv")).status().unwrap().success());
+    for name in ["null.csv", "pipe.csv"] {
+        let parts = ["cannot write", "a device or a pipe", "give `-`"];
+        folder.refused(&["anonymize", "incog.toml", "-o", name], &parts);
+        folder.refused(&["anonymize", "incog.toml", "--record", name], &parts);
+        assert!(!folder.path(name).metadata().unwrap().is_file());
+    }
+    assert!(folder.path("null.csv").is_symlink());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_files_is_an_error() {
+    let folder = with_older_release();
+    folder.refused(
+        &["anonymize", "incog.toml", "-o", "/proc/release.csv"],
+        &["cannot write `/proc/release.csv`"],
+    );
+    folder
+        .refused(&["anonymize", "incog.toml", "-o", "/proc/new/"], &["cannot make the folder `/proc/new/`"]);
+    folder
+        .refused(&["anonymize", "incog.toml", "--record", "/proc/r.json"], &["cannot write `/proc/r.json`"]);
+    folder.refused(
+        &["anonymize", "incog.toml", "--key", "/proc/k"],
+        &["cannot write `/proc/k`", "--no-record"],
+    );
+    assert_eq!(folder.read("release.csv"), OLD);
+}
+
+/// Ended while the file grows: the unfinished file goes, and a release that was there stays.
+#[cfg(unix)]
+#[test]
+fn a_signal_while_writing_leaves_nothing() {
+    let folder = Folder::new();
+    let mut data = "sex,note\n".to_owned();
+    let mut state = 1_u64;
+    for n in 0..300_000 {
+        // Text that is hard to compress, so that writing takes a while.
+        let words = [0; 3].map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state
+        });
+        data += &format!("{},{:016x}{:016x}{:016x}\n", ["f", "m"][n % 2], words[0], words[1], words[2]);
+    }
+    folder.write("large.csv", data);
+    let run = |output: &str| {
+        let before = folder.files();
+        let flags = ["anonymize", "large.csv", "--qi", "sex", "--other", "note", "-k", "5", "-o", output];
+        let child = folder.command(&flags).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let start = Instant::now();
+        let is_writing = || {
+            let entries = std::fs::read_dir(folder.path("")).unwrap();
+            entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(".incog-"))
+        };
+        while !is_writing() {
+            assert!(start.elapsed() < Duration::from_secs(120), "nothing is written");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let killed = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        Said::new(&child.wait_with_output().unwrap()).failed(2, &["error: cancelled"]);
+        assert_eq!(folder.files(), before, "{output}");
+    };
+    run("new.csv.gz");
+    folder.write("old.csv.gz", OLD);
+    run("old.csv.gz");
+    assert_eq!(folder.read("old.csv.gz"), OLD);
+}
+
+#[test]
+fn labels_that_are_values_of_another_level_are_no_problem() {
+    let folder = Folder::new();
+    // What a value becomes is called like its neighbour, and the top like a value.
+    folder.write("turn.csv", "a;b;c;a\nb;b;c;a\nc;c;c;a\nd;c;c;a\n");
+    folder.write("data.csv", format!("q,other\n{}", "a,1\nb,2\nc,3\nd,4\n".repeat(3)));
+    let arguments = |level: &str, output: &str| {
+        let rule = format!("q={{ file = \"turn.csv\", levels = [{level}] }}");
+        [
+            "anonymize",
+            "data.csv",
+            "--qi",
+            "q",
+            "--other",
+            "other",
+            "-k",
+            "3",
+            "--order",
+            "input",
+            "-o",
+            output,
+        ]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(["--hierarchy".to_owned(), rule])
+        .collect::<Vec<_>>()
+    };
+    for (level, first_rows) in [("0", "abcd"), ("1", "bbcc"), ("2", "cccc"), ("3", "aaaa")] {
+        let output = format!("out{level}.csv");
+        let arguments = arguments(level, &output);
+        folder.done(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        let rows = csv_rows(&folder.path(&output), b',');
+        assert_eq!(rows[1..5].iter().map(|row| row[0].as_str()).collect::<String>(), first_rows);
+        folder.done(&["verify", &output, "--record", &format!("{output}.incog.json")]);
+        let job = "[input]\npath = \"data.csv\"\n[policy]\nk = 3\n[columns]\nother.role = \"other\"\n\
+                   q = { role = \"quasi-identifier\", hierarchy = { file = \"turn.csv\" } }\n";
+        folder.write("turn.toml", job);
+        folder.done(&["verify", &output, "--job", "turn.toml"]);
+    }
+}
+
+#[test]
+fn line_breaks_and_quotes_in_cells_survive() {
+    let folder = Folder::new();
+    let strange = ["two\nlines", "a \"quoted\" word", "semi;colon, comma", "\r\n", "", " spaces ", "\""];
+    let mut data = "sex,note\r\n".to_owned();
+    for n in 0..70 {
+        data += &format!("{},\"{}\"\r\n", ["f", "m"][n % 2], strange[n % 7].replace('"', "\"\""));
+    }
+    folder.write("data.csv", data);
+    let flags =
+        ["anonymize", "data.csv", "--qi", "sex", "--sensitive", "note", "-k", "5", "--order", "input"];
+    folder.done(&[&flags[..], &["-o", "out.csv"]].concat());
+    let rows = csv_rows(&folder.path("out.csv"), b',');
+    let notes: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(notes, (0..70).map(|n| strange[n % 7]).collect::<Vec<_>>());
+    folder.done(&["verify", "out.csv", "--record", "out.csv.incog.json"]);
+}
+
+#[test]
+fn three_hundred_columns_and_a_cell_of_a_megabyte_are_released() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..300).map(|n| format!("c{n}")).collect();
+    let long = "x".repeat(1 << 20);
+    let mut data = names.join(",") + "\n";
+    for n in 0..20 {
+        let cells: Vec<String> = (0..300).map(|column| ((n * column) % 7).to_string()).collect();
+        data += &(cells.join(",") + "\n");
+    }
+    data += &(std::iter::repeat_n("0", 299).collect::<Vec<_>>().join(",") + "," + &long + "\n");
+    folder.write("data.csv", data);
+    let flags = ["--qi", "c1,c2,c3", "--rest", "other", "-k", "5", "--order", "input", "-o", "out.csv"];
+    folder.done(&[&["anonymize", "data.csv"], &flags[..]].concat());
+    let rows = csv_rows(&folder.path("out.csv"), b',');
+    assert_eq!((rows[0].len(), rows.len()), (300, 22));
+    assert_eq!(rows[21][299], long);
+    assert!(folder.smallest_group("out.csv", &["c1", "c2", "c3"]) >= 5);
+    folder.done(&["verify", "out.csv", "--record", "out.csv.incog.json"]);
+    // A cell that long must not get out either.
+    let said =
+        folder.run(&["anonymize", "data.csv", "--qi", "c299", "-k", "5", "--rest", "other", "-o", "x/y.csv"]);
+    said.failed(2, &["its folder does not exist"]);
+    assert!(said.stderr.len() < 1000);
+}

@@ -1,0 +1,470 @@
+//! The release record: beside the release, without a cell, and believed by nobody.
+
+mod folder;
+
+use folder::{Folder, people};
+use incog_testkit::data::csv_rows;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const RECORD: &str = "release.csv.incog.json";
+
+/// A folder with a release and its record.
+fn released() -> Folder {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml"]);
+    folder
+}
+
+/// JSON with sorted keys and without white space.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(object) => {
+            let mut members: Vec<(&String, &Value)> = object.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{}:{}", json!(key), canonical(value))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        plain => plain.to_string(),
+    }
+}
+
+/// The record with a checksum that is right, as a forger without the key would write it.
+fn forged(mut record: Value) -> String {
+    let seal = record.as_object_mut().unwrap().remove("seal").unwrap();
+    record.as_object_mut().unwrap().remove("checksum").unwrap();
+    let digest: [u8; 32] = Sha256::digest(canonical(&record)).into();
+    record["checksum"] = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    record["seal"] = seal;
+    canonical(&record) + "\n"
+}
+
+/// Where every value of a record stands, as JSON pointers.
+fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            object.iter().for_each(|(key, value)| leaves(value, &format!("{at}/{key}"), found));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, item)| leaves(item, &format!("{at}/{n}"), found));
+        }
+        _ => found.push(at.to_owned()),
+    }
+}
+
+/// Another value of the same sort.
+fn changed(pointer: &str, value: &Value) -> Value {
+    match value {
+        Value::Null if pointer.ends_with("persons") => json!(1),
+        Value::Null => json!("1"),
+        Value::Number(number) => json!(number.as_u64().unwrap() + 1),
+        Value::String(text) if text.len() == 64 => {
+            // Another digest.
+            let first = if text.starts_with('0') { "1" } else { "0" };
+            json!(first.to_owned() + &text[1..])
+        }
+        Value::String(text) => json!(format!("{text}1")),
+        _ => panic!("a record has no such value"),
+    }
+}
+
+/// Every single change of a record, with the pointer to it.
+fn changes(record: &Value) -> Vec<(String, Value)> {
+    let mut pointers = Vec::new();
+    leaves(record, "", &mut pointers);
+    let change = |pointer: String| {
+        let mut edited = record.clone();
+        let value = edited.pointer_mut(&pointer).unwrap();
+        *value = changed(&pointer, value);
+        (pointer, edited)
+    };
+    pointers.into_iter().map(change).collect()
+}
+
+#[test]
+fn a_record_is_canonical_json_without_a_cell() {
+    let folder = released();
+    let text = folder.read(RECORD);
+    let record = folder.json(RECORD);
+    assert_eq!(text, canonical(&record) + "\n");
+    // By chance a digest may have the digits of a zip code.
+    let mut plain = record.clone();
+    for (pointer, _) in changes(&record) {
+        let value = plain.pointer_mut(&pointer).unwrap();
+        if value.as_str().is_some_and(|text| text.len() == 64) {
+            *value = Value::Null;
+        }
+    }
+    let plain = canonical(&plain);
+    let cells =
+        ["data.csv", "release.csv"].map(|file| csv_rows(&folder.path(file), b',').split_off(1)).concat();
+    let mut n_checked = 0;
+    for cell in cells.iter().flatten().filter(|cell| cell.len() > 2) {
+        assert!(!plain.contains(cell.as_str()), "{cell} is in the record");
+        n_checked += 1;
+    }
+    assert!(n_checked > 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_key_is_its_owners_alone_and_is_used_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = released();
+    let mode = std::fs::metadata(folder.path("incog.key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let (key, record) = (folder.read("incog.key"), folder.json(RECORD));
+    folder.done(&["anonymize", "incog.toml"]);
+    assert_eq!(folder.read("incog.key"), key);
+    assert_eq!(folder.json(RECORD), record, "the same release has the same record");
+    std::fs::remove_file(folder.path("incog.key")).unwrap();
+    folder.done(&["anonymize", "incog.toml"]);
+    let again = folder.json(RECORD);
+    assert_ne!(again["input"]["hmac_sha256"], record["input"]["hmac_sha256"], "keyed by a new key");
+    assert_eq!(again["release"], record["release"]);
+}
+
+#[test]
+fn a_release_passes_against_its_record_its_job_and_its_key() {
+    let folder = released();
+    for more in [&[][..], &["--job", "incog.toml"], &["--job", "incog.toml", "--key", "incog.key"]] {
+        let said = folder.done(&[&["verify", "release.csv", "--record", RECORD], more].concat());
+        assert!(
+            said.stdout.contains("pass  the record is what") && !said.stdout.contains("FAIL"),
+            "{said:?}"
+        );
+        said.has_no_cell();
+    }
+}
+
+#[test]
+fn a_release_that_was_tampered_with_is_refused_by_its_record() {
+    let folder = released();
+    let lines: Vec<String> = folder.read("release.csv").lines().map(str::to_owned).collect();
+    let refused = |lines: &[String], key: &str| {
+        folder.write("broken.csv", lines.join("\n") + "\n");
+        for more in [&[][..], &["--job", "incog.toml"]] {
+            let said = folder.run(&[&["verify", "broken.csv", "--record", RECORD], more].concat());
+            assert_eq!(said.code, Some(1), "{said:?}");
+            let mut fails = said.stdout.lines().filter(|line| line.contains("FAIL"));
+            assert!(
+                fails.any(|line| line.contains("the record is what") && line.contains(key)),
+                "{key}: {said:?}"
+            );
+            said.has_no_cell();
+        }
+    };
+    let mut cell = lines.clone();
+    cell[1] = cell[1].replace("influenza", "plague");
+    assert_ne!(cell, lines);
+    refused(&cell, "claims.sensitive.ill");
+    let mut dropped = lines.clone();
+    dropped.remove(1);
+    refused(&dropped, "claims.sensitive.ill");
+    // Nothing that is counted changes with the order of rows.
+    let mut swapped = lines.clone();
+    swapped.swap(1, 2);
+    refused(&swapped, "release.sha256");
+    // Two labels of different groups, the groups as large as before.
+    let mut labels = lines.clone();
+    let other = (2..labels.len()).find(|&at| labels[at].split(',').next() != labels[1].split(',').next());
+    let other = other.unwrap();
+    let [mine, theirs] = [1, other].map(|at| labels[at].split_once(',').unwrap().0.to_owned());
+    labels[1] = labels[1].replacen(&mine, &theirs, 1);
+    labels[other] = labels[other].replacen(&theirs, &mine, 1);
+    refused(&labels, "");
+    let wider: Vec<String> = lines.iter().map(|line| line.clone() + ",1").collect();
+    refused(&wider, "release.columns");
+}
+
+#[test]
+fn a_record_of_another_run_is_refused() {
+    let folder = released();
+    folder.write("old.json", folder.bytes(RECORD));
+    folder.done(&["anonymize", "incog.toml", "-k", "20", "-o", "stricter.csv"]);
+    let stricter = "stricter.csv.incog.json";
+    let refused = |arguments: &[&str], part: &str| {
+        let said = folder.run(&[&["verify"], arguments].concat());
+        assert_eq!(said.code, Some(1), "{arguments:?}: {said:?}");
+        assert!(said.stdout.contains(part), "no `{part}` in: {said:?}");
+    };
+    refused(&["stricter.csv", "--record", "old.json"], "FAIL  the record is what the release says");
+    refused(&["release.csv", "--record", stricter], "FAIL  20-anonymity");
+    // The record and the release agree; the job asks for something else.
+    refused(
+        &["stricter.csv", "--record", stricter, "--job", "incog.toml"],
+        "claims.k: the record says 20, found 5",
+    );
+    // Other data of the same people: one of them is somebody else.
+    folder.replace("data.csv", "Person-3,", "Person-x,");
+    let with_job = ["verify", "release.csv", "--record", RECORD, "--job", "incog.toml"];
+    folder.done(&with_job);
+    refused(&[&with_job[1..], &["--key", "incog.key"]].concat(), "input.hmac_sha256");
+    folder.replace("data.csv", ",influenza\n", ",bronchitis\n");
+    refused(&with_job[1..], "FAIL  every released row is an input row");
+}
+
+#[test]
+fn any_edit_of_a_record_is_noticed_by_its_checksum() {
+    let folder = released();
+    let record = folder.json(RECORD);
+    for (pointer, edited) in changes(&record) {
+        folder.write("edited.json", canonical(&edited));
+        let arguments = ["verify", "release.csv", "--record", "edited.json"];
+        let said = folder.run(&[&arguments[..], &["--key", "incog.key"]].concat());
+        let part = match pointer.as_str() {
+            "/record" => "is of another version",
+            "/seal" => "was not sealed with this key",
+            _ => "was edited: its checksum is not that of its content",
+        };
+        said.failed(2, &[part]);
+        if pointer != "/seal" {
+            folder.run(&arguments).failed(2, &[part]);
+        }
+    }
+    for (text, part) in
+        [("", "is not a release record"), ("[]", "has no `checksum`"), ("{}", "has no `checksum`")]
+    {
+        folder.write("edited.json", text);
+        folder.refused(&["verify", "release.csv", "--record", "edited.json"], &[part, "anonymize"]);
+    }
+}
+
+#[test]
+fn a_forged_record_is_refused_because_it_is_computed_anew() {
+    let folder = released();
+    let record = folder.json(RECORD);
+    let (mut n_with_job, mut n_alone) = (0, 0);
+    for (pointer, edited) in changes(&record) {
+        // The version and the checksum have no forgery; the tool's name says nothing about the release.
+        if ["/record", "/tool", "/checksum", "/seal"].contains(&pointer.as_str()) {
+            continue;
+        }
+        folder.write("forged.json", forged(edited));
+        let arguments = ["verify", "release.csv", "--record", "forged.json"];
+        let with_key = folder.run(&[&arguments[..], &["--key", "incog.key"]].concat());
+        with_key.failed(2, &["was not sealed with this key"]);
+        // What only the publisher's key can tell.
+        if pointer != "/input/hmac_sha256" {
+            let said = folder.run(&[&arguments[..], &["--job", "incog.toml"]].concat());
+            assert!(matches!(said.code, Some(1 | 2)), "{pointer}: {said:?}");
+            said.has_no_cell();
+            n_with_job += 1;
+        }
+        let everybodys =
+            ["/release/", "/claims/sensitive/", "/group_sizes/", "/claims/smallest_group", "/job"];
+        if everybodys.iter().any(|start| pointer.starts_with(start)) {
+            let said = folder.run(&arguments);
+            assert_eq!(said.code, Some(1), "{pointer}: {said:?}");
+            assert!(said.stdout.contains("FAIL  the record is what the release says"), "{pointer}: {said:?}");
+            n_alone += 1;
+        }
+    }
+    assert!(n_with_job > 40 && n_alone > 20, "{n_with_job} and {n_alone} values");
+    // Unchanged, a forged checksum is the right one.
+    folder.write("forged.json", forged(record));
+    folder.done(&["verify", "release.csv", "--record", "forged.json", "--key", "incog.key"]);
+}
+
+#[test]
+fn a_record_of_persons_cannot_claim_more_of_them_than_there_are_rows() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml", "--unit", "name"]);
+    let arguments = ["verify", "release.csv", "--record"];
+    let said = folder.done(&[&arguments[..], &[RECORD]].concat());
+    assert!(said.stdout.contains("persons can be counted with the job and the data"), "{said:?}");
+    let mut record = folder.json(RECORD);
+    record["claims"]["k"] = json!(1000);
+    folder.write("forged.json", forged(record));
+    let said = folder.run(&[&arguments[..], &["forged.json"]].concat());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("FAIL  1000-anonymity"), "{said:?}");
+}
+
+#[test]
+fn a_wrong_key_does_not_open_the_seal() {
+    let folder = released();
+    folder.write("other.key", "0".repeat(64) + "\n");
+    folder.write("broken.key", "0".repeat(63));
+    let verify = ["verify", "release.csv", "--record", RECORD, "--key"];
+    let refused = |key: &str, parts: &[&str]| folder.refused(&[&verify[..], &[key]].concat(), parts);
+    refused("other.key", &["was not sealed with this key"]);
+    refused("broken.key", &["`broken.key` is not a key of incog", "64 hexadecimal digits"]);
+    refused("none.key", &["cannot read the key", "no such file"]);
+    folder.refused(&["anonymize", "incog.toml", "--key", "broken.key", "-o", "out.csv"], &["is not a key"]);
+}
+
+#[test]
+fn records_and_keys_go_where_flags_say() {
+    let folder = Folder::new();
+    let before = folder.files();
+    let added = |arguments: &[&str]| {
+        folder.done(arguments);
+        let new: Vec<String> = folder.files().into_iter().filter(|file| !before.contains(file)).collect();
+        new.iter().for_each(|file| std::fs::remove_file(folder.path(file)).unwrap());
+        new
+    };
+    assert_eq!(added(&["anonymize", "incog.toml", "--no-record"]), ["release.csv"]);
+    assert_eq!(
+        added(&["anonymize", "incog.toml", "--record", "r.json", "--key", "hierarchies/k"]),
+        ["hierarchies/k", "r.json", "release.csv"]
+    );
+    assert_eq!(added(&["anonymize", "incog.toml", "-o", "-"]), [""; 0]);
+    assert_eq!(added(&["anonymize", "incog.toml", "-o", "-", "--record", "r.json"]), ["incog.key", "r.json"]);
+    folder.refused(&["anonymize", "incog.toml", "--record", "none/r.json"], &["its folder does not exist"]);
+    folder.refused(
+        &["anonymize", "incog.toml", "--key", "none/incog.key"],
+        &["its folder does not exist", "--key", "--no-record"],
+    );
+}
+
+#[test]
+fn outputs_replace_neither_what_was_read_nor_each_other() {
+    let folder = released();
+    let kept: Vec<(String, Vec<u8>)> = ["data.csv", "incog.toml", "hierarchies/zip.csv", "incog.key", RECORD]
+        .iter()
+        .map(|&file| (file.to_owned(), folder.bytes(file)))
+        .collect();
+    for (flags, part) in [
+        (["-o", "incog.toml"], "the release would replace the job"),
+        (["-o", "hierarchies/../hierarchies/zip.csv"], "the release would replace the hierarchy"),
+        (["--record", "data.csv"], "the record would replace the data"),
+        (["--record", "incog.toml"], "the record would replace the job"),
+        (["--record", "incog.key"], "the record would replace the key"),
+        (["--record", "release.csv"], "the record would replace the release"),
+        (["--key", "release.csv"], "the key would replace the release"),
+        (["--key", "hierarchies/age.csv"], "the key would replace the hierarchy"),
+    ] {
+        folder.refused(&["anonymize", "incog.toml", flags[0], flags[1]], &[part, "choose another path"]);
+    }
+    let new = ["anonymize", "incog.toml", "-o", "new.csv", "--record", "hierarchies/../new.csv"];
+    folder.refused(&new, &["the record would replace the release"]);
+    for (file, bytes) in kept {
+        assert_eq!(folder.bytes(&file), bytes, "{file}");
+    }
+}
+
+#[test]
+fn records_of_two_shuffled_runs_differ_by_the_order_of_rows_alone() {
+    let folder = Folder::new();
+    let [mut one, mut other] = ["one.csv", "other.csv"].map(|file| {
+        folder.done(&["anonymize", "incog.toml", "--order", "shuffle", "-o", file]);
+        folder.done(&["verify", file, "--record", &format!("{file}.incog.json"), "--job", "incog.toml"]);
+        folder.json(&format!("{file}.incog.json"))
+    });
+    assert_ne!(folder.read("one.csv"), folder.read("other.csv"));
+    for pointer in ["/release/sha256", "/checksum", "/seal"] {
+        let [one, other] = [&mut one, &mut other].map(|record| record.pointer_mut(pointer).unwrap());
+        assert_ne!(one, other, "{pointer}");
+        *one = other.clone();
+    }
+    assert_eq!(one, other);
+}
+
+fn replay(folder: &Folder, data: &str) -> folder::Said {
+    folder.run(&["anonymize", "--replay", RECORD, data, "-o", "replayed.csv"])
+}
+
+#[test]
+fn a_replay_does_the_same_to_other_rows() {
+    let folder = released();
+    folder.write("new.csv", people(100..190));
+    let said = replay(&folder, "new.csv");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.has_no_cell();
+    let [old, new] = [RECORD, "replayed.csv.incog.json"].map(|record| folder.json(record));
+    for key in ["levels", "hierarchies", "job", "job_sha256", "quasi_identifiers"] {
+        assert_eq!(new[key], old[key], "{key}");
+    }
+    assert_eq!(new["input"]["rows"], 90);
+    let labels = |file: &str| -> std::collections::BTreeSet<String> {
+        csv_rows(&folder.path(file), b',').into_iter().skip(1).map(|row| row[0].clone()).collect()
+    };
+    assert_eq!(labels("replayed.csv"), labels("release.csv"), "ages are as coarse as before");
+    assert!(folder.smallest_group("replayed.csv", &["age", "sex", "zip"]) >= 5);
+    folder.done(&["verify", "replayed.csv", "--record", "replayed.csv.incog.json"]);
+    folder.replace("incog.toml", "data.csv", "new.csv");
+    folder.done(&[
+        "verify",
+        "replayed.csv",
+        "--record",
+        "replayed.csv.incog.json",
+        "--job",
+        "incog.toml",
+        "--key",
+        "incog.key",
+    ]);
+    // The levels come from the record, not from a search: few rows of one age could be kept as they are.
+    folder
+        .write("alike.csv", "name,age,sex,zip,ill\n".to_owned() + &"Person-1,33,f,10101,asthma\n".repeat(9));
+    assert_eq!(replay(&folder, "alike.csv").code, Some(0));
+    assert!(folder.read("replayed.csv").ends_with("30+,f,1010*,asthma\n"));
+}
+
+#[test]
+fn a_replay_that_cannot_be_the_same_is_refused() {
+    let folder = released();
+    let refused = |data: &str, parts: &[&str]| {
+        folder.write("new.csv", data);
+        let before = folder.files();
+        replay(&folder, "new.csv").failed(2, parts);
+        assert_eq!(folder.files(), before);
+    };
+    refused(&people(100..160).replace(",10101,", ",20095,"), &["column `zip`", "no row for 1 of 4 values"]);
+    refused(&people(100..160).replace("sex", "gender"), &["no column `sex`"]);
+    refused(
+        &people(100..160).replace('\n', ",1\n").replacen(",1", ",more", 1),
+        &["nothing about column `more`"],
+    );
+    folder.write("new.csv", people(100..160));
+    let replay = ["anonymize", "--replay", RECORD, "new.csv"];
+    folder.refused(&replay, &["a replay does not know where to write", "give --output"]);
+    for (flag, value) in [("-k", "2"), ("--suppression", "9"), ("--qi", "age"), ("--rest", "other")] {
+        let flags = [&replay[..], &["-o", "replayed.csv", flag, value]].concat();
+        folder.refused(&flags, &["is not for a replay", "leave it out"]);
+    }
+    folder.replace("hierarchies/zip.csv", "9999*", "999**");
+    let to_file = [&replay[..], &["-o", "replayed.csv"]].concat();
+    folder.refused(&to_file, &["the hierarchy of column `zip` is another one than the record's"]);
+    std::fs::remove_file(folder.path("hierarchies/zip.csv")).unwrap();
+    folder.refused(&to_file, &["`zip.csv` of column `zip` is not there", "--hierarchies"]);
+    folder.replace(RECORD, "\"rows\":60", "\"rows\":61");
+    folder.refused(&to_file, &["was edited"]);
+}
+
+#[test]
+fn a_replay_that_would_leave_out_too_many_writes_nothing() {
+    let folder = released();
+    // Everybody alone at the record's levels: 2 of 60 may be left out.
+    folder.write("new.csv", people(100..108));
+    let parts =
+        ["nothing satisfies the policy, nothing was written", "age=2, sex=0, zip=1 would need 8 of 8 rows"];
+    folder.ends_with(1, &["anonymize", "--replay", RECORD, "new.csv", "-o", "replayed.csv"], &parts);
+}
+
+#[test]
+fn a_replayed_mask_hides_the_same_characters() {
+    let folder = Folder::new();
+    let mask = "{ mask = \"right\", levels = [0, 2, 5] }";
+    folder.replace("incog.toml", "{ file = \"hierarchies/zip.csv\" }", mask);
+    folder.done(&["anonymize", "incog.toml"]);
+    assert_eq!(folder.json(RECORD)["levels"]["zip"], 2);
+    let zips = |data: String| {
+        folder.write("new.csv", data);
+        let said = replay(&folder, "new.csv");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let rows = csv_rows(&folder.path("replayed.csv"), b',');
+        rows[1..].iter().map(|row| row[2].clone()).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(zips(people(100..160)), ["101**".to_owned()].into());
+    // Codes of four characters only: without the record's length two of the four would be hidden, 10**.
+    let short = (0..4).fold(people(100..160), |data, n| data.replace(&format!(",1010{n},"), ",1010,"));
+    assert_eq!(zips(short), ["101**".to_owned()].into());
+    folder.write("new.csv", people(100..160).replace(",10101,", ",101010,"));
+    std::fs::remove_file(folder.path("replayed.csv")).unwrap();
+    let said = replay(&folder, "new.csv");
+    said.failed(2, &["error: column `zip`: 1 of 4 values are not text of at most 5 characters"]);
+    assert!(!folder.path("replayed.csv").exists());
+}
