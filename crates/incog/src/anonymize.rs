@@ -347,13 +347,19 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
+/// A path as seen from the current folder, if it lies there.
+fn from_here(path: &Path) -> &Path {
+    let folder = std::env::current_dir().ok();
+    folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path)
+}
+
 impl fmt::Display for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_released = self.rows - self.suppressed_rows;
         writeln!(
             f,
             "{}: {n_released} rows released, {} suppressed",
-            self.path.display(),
+            from_here(&self.path).display(),
             self.suppressed_rows
         )?;
         for (name, level, highest) in &self.levels {
@@ -373,7 +379,7 @@ impl fmt::Display for Published {
         writeln!(f, "\n\nverified independently, from the released labels:")?;
         write_report(f, &self.report)?;
         if let Some(record) = &self.record {
-            writeln!(f, "record: {}", record.display())?;
+            writeln!(f, "record: {}", from_here(record).display())?;
         }
         if self.better.is_empty() {
             return Ok(());

@@ -35,6 +35,9 @@ use crate::source;
 /// The layout of records that this version writes and reads.
 const VERSION: u32 = 1;
 
+/// Stands for a tree that is written in the job itself.
+const IN_THE_JOB: &str = "in the job";
+
 /// What a record's file name adds to the release's.
 pub(crate) const ENDING: &str = ".incog.json";
 
@@ -345,7 +348,10 @@ fn without_paths(job: &Job, plan: &Plan) -> Result<String> {
         let Some(hierarchy) = &mut column.hierarchy else {
             continue;
         };
-        if let Some(file) = hierarchy.files_mut() {
+        if let Some(TreeJob::Branches(_)) = &hierarchy.tree {
+            // Its leaves may be values of the data.
+            hierarchy.tree = Some(TreeJob::File(IN_THE_JOB.into()));
+        } else if let Some(file) = hierarchy.files_mut() {
             *file = file.file_name().unwrap_or_default().into();
         }
         let attribute = plan.attributes.iter().find(|attribute| attribute.name() == name);

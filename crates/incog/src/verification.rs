@@ -220,10 +220,14 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
         }
         writeln!(f)?;
         if measured.uniform_groups > 0 {
+            let groups = match measured.uniform_groups {
+                1 => "1 group has".to_owned(),
+                n => format!("{n} groups have"),
+            };
+            let column = &measured.column;
             writeln!(
                 f,
-                "  warning: {} groups have a single value of {}: whoever is in one of them is known to have it",
-                measured.uniform_groups, measured.column
+                "  warning: {groups} a single value of {column}: whoever is in one of them is known to have it"
             )?;
         }
     }
