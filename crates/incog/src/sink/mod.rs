@@ -26,7 +26,7 @@ const BUFFER: usize = 1 << 20;
 /// operating system's randomness and recorded nowhere.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
-    path: &Path,
+    mut file: Unfinished,
     layout: &Layout,
     order: Order,
     watch: &Watch,
@@ -34,7 +34,6 @@ pub(crate) fn write<R: Labels>(
     watch.enter(Stage::Writing);
     let release = verified.release();
     let rows = Rows::new(release.n_rows(), order);
-    let mut file = Unfinished::create(path)?;
     match layout {
         Layout::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
         #[cfg(feature = "parquet")]
