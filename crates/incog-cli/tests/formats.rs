@@ -5,7 +5,6 @@ mod folder;
 use std::io::Write;
 
 use folder::{Folder, people};
-use incog_testkit::data::csv_rows;
 
 /// The folder's job by flags, without data and output.
 const FLAGS: [&str; 14] = [
@@ -159,6 +158,7 @@ mod parquet_files {
         Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
     };
     use arrow_schema::{DataType, TimeUnit};
+    use incog_testkit::data::csv_rows;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
