@@ -5,7 +5,6 @@ mod folder;
 use std::io::Write;
 
 use folder::{Folder, people};
-use incog_testkit::data::csv_rows;
 
 /// The folder's job by flags, without data and output.
 const FLAGS: [&str; 14] = [
@@ -103,6 +102,10 @@ fn compressed_in_is_compressed_out() {
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*gz), &mut text).unwrap();
     assert_eq!(text, folder.read("plain.csv"));
     folder.done(&["verify", "out.csv.gz", "--record", "out.csv.gz.incog.json"]);
+    // Endings in capitals are endings too.
+    release(&folder, &["data.csv"], "OUT.CSV.GZ");
+    assert_eq!(folder.bytes("OUT.CSV.GZ"), gz);
+    folder.done(&["verify", "OUT.CSV.GZ", "--record", "OUT.CSV.GZ.incog.json"]);
     // Half a file is no file.
     let packed = folder.bytes("data.csv.zst");
     folder.write("data.csv.zst", &packed[..packed.len() / 2]);
@@ -155,6 +158,7 @@ mod parquet_files {
         Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
     };
     use arrow_schema::{DataType, TimeUnit};
+    use incog_testkit::data::csv_rows;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -307,6 +311,15 @@ ill.role = "sensitive"
             ["--qi", "age,sex,zip", "--other", "ill", "-k", "1", "--order", "input", "-o", "again.csv"];
         folder.done(&[&["anonymize", "release.parquet"], &again[..]].concat());
         assert_eq!(folder.read("again.csv"), folder.read("release.csv"));
+    }
+
+    #[test]
+    fn parquet_compressed_once_more_is_not_taken_for_csv() {
+        let folder = with_typed();
+        let parts = ["typed.parquet.gz", "Parquet", "ends in .parquet"];
+        folder.refused(&["anonymize", "incog.toml", "-o", "typed.parquet.gz"], &parts);
+        folder.write("typed.parquet.gz", "anything");
+        folder.refused(&["anonymize", "incog.toml", "--input", "typed.parquet.gz"], &parts);
     }
 
     #[test]

@@ -140,6 +140,15 @@ fn a_release_passes_against_its_record_its_job_and_its_key() {
 }
 
 #[test]
+fn a_release_from_a_pipe_has_no_bytes_to_compare() {
+    let folder = released();
+    let piped = ["verify", "-", "--record", RECORD];
+    folder.run_with_input(&piped, "release.csv").failed(2, &["standard input", "save it to a file"]);
+    let by_job = folder.run_with_input(&["verify", "-", "--job", "incog.toml"], "release.csv");
+    assert_eq!(by_job.code, Some(0), "{by_job:?}");
+}
+
+#[test]
 fn a_release_that_was_tampered_with_is_refused_by_its_record() {
     let folder = released();
     let lines: Vec<String> = folder.read("release.csv").lines().map(str::to_owned).collect();
@@ -314,6 +323,11 @@ fn records_and_keys_go_where_flags_say() {
     assert_eq!(added(&["anonymize", "incog.toml", "-o", "-"]), [""; 0]);
     assert_eq!(added(&["anonymize", "incog.toml", "-o", "-", "--record", "r.json"]), ["incog.key", "r.json"]);
     folder.refused(&["anonymize", "incog.toml", "--record", "none/r.json"], &["its folder does not exist"]);
+    // What is on standard output cannot be taken back: the record is known to have a place before.
+    let to_nowhere = ["anonymize", "incog.toml", "-o", "-", "--record", "none/r.json"];
+    folder.refused(&to_nowhere, &["its folder does not exist"]);
+    let no_key = ["anonymize", "incog.toml", "--key", "-"];
+    folder.refused(&no_key, &["the key cannot go to standard output"]);
     folder.refused(
         &["anonymize", "incog.toml", "--key", "none/incog.key"],
         &["its folder does not exist", "--key", "--no-record"],
@@ -339,6 +353,8 @@ fn outputs_replace_neither_what_was_read_nor_each_other() {
     ] {
         folder.refused(&["anonymize", "incog.toml", flags[0], flags[1]], &[part, "choose another path"]);
     }
+    let standard = ["anonymize", "incog.toml", "-o", "-", "--record", "-"];
+    folder.refused(&standard, &["the record would replace the release"]);
     let new = ["anonymize", "incog.toml", "-o", "new.csv", "--record", "hierarchies/../new.csv"];
     folder.refused(&new, &["the record would replace the release"]);
     for (file, bytes) in kept {

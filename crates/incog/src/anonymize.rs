@@ -99,18 +99,22 @@ impl Plan {
 
         let layout = Layout::new(&path, &self.format, &self.released(&statistics.levels))?;
         let folder = NewFolder::make(missing_folder)?;
-        let finished = sink::write(&verified, &path, &layout, output.order, watch)?;
+        // All have a place before anything is written: what is on standard output cannot be taken back.
+        let file = Unfinished::create(&path)?;
+        let sealed = match &record {
+            Some(record) => Some((Key::read_or_make(&self.key_path())?, Unfinished::create(record)?)),
+            None => None,
+        };
+        let finished = sink::write(&verified, file, &layout, output.order, watch)?;
         // Everything is on disk before the first of the files appears.
         let mut others = Vec::new();
-        if let Some(record) = &record {
-            let (key, new_key) = Key::read_or_make(&self.key_path())?;
+        if let Some(((key, new_key), mut file)) = sealed {
             let seen = Seen {
                 report: verified.report(),
                 columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
                 sha256: finished.sha256(),
             };
             let text = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?.to_json(&key);
-            let mut file = Unfinished::create(record)?;
             file.put(text.as_bytes())?;
             others.extend(new_key);
             others.push(file.finish()?);
@@ -164,7 +168,8 @@ impl Plan {
     /// What is written must replace neither what was read nor each other.
     fn check_places(&self, release: &Path, record: Option<&Path>) -> Result<()> {
         let mut taken: Vec<(&str, PathBuf)> = Vec::new();
-        taken.extend(self.files.iter().map(|file| ("data", place_of(file))));
+        let is_file = |file: &&PathBuf| file.as_os_str() != source::STANDARD;
+        taken.extend(self.files.iter().filter(is_file).map(|file| ("data", place_of(file))));
         if !self.job.path.as_os_str().is_empty() {
             taken.push(("job", place_of(&self.job.path)));
         }
@@ -177,8 +182,9 @@ impl Plan {
             written.extend([("key", "key", key.as_path()), ("record", "record", record)]);
         }
         for (what, setting, path) in written {
-            if path.as_os_str() == source::STANDARD {
-                continue;
+            if what == "key" && path.as_os_str() == source::STANDARD {
+                let mistake = "the key cannot go to standard output";
+                return Err(self.job.mistake(&["output", setting], mistake).with_hint("name a file"));
             }
             let place = place_of(path);
             if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place) {
@@ -334,6 +340,9 @@ impl Drop for NewFolder {
 
 /// Where a path leads, whether or not a file is there.
 fn place_of(path: &Path) -> PathBuf {
+    if path.as_os_str() == source::STANDARD {
+        return path.to_owned();
+    }
     let in_folder = || {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(folder.canonicalize().ok()?.join(path.file_name()?))

@@ -480,6 +480,10 @@ impl Key {
 
 /// The SHA-256 of a file.
 pub(crate) fn sha256_of(path: &Path) -> Result<[u8; 32]> {
+    if path.as_os_str() == source::STANDARD {
+        return Err(Error::input("a release from standard input cannot be compared with its record")
+            .with_hint("save it to a file first"));
+    }
     let failed = |error: std::io::Error| {
         Error::new(ErrorKind::Io, format!("cannot read the release `{}`: {error}", path.display()))
     };

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::job::Order;
-use crate::source::{Format, STANDARD, is_parquet};
+use crate::source::{Format, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
 
 const BUFFER: usize = 1 << 20;
 
@@ -26,7 +26,7 @@ const BUFFER: usize = 1 << 20;
 /// operating system's randomness and recorded nowhere.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
-    path: &Path,
+    mut file: Unfinished,
     layout: &Layout,
     order: Order,
     watch: &Watch,
@@ -34,7 +34,6 @@ pub(crate) fn write<R: Labels>(
     watch.enter(Stage::Writing);
     let release = verified.release();
     let rows = Rows::new(release.n_rows(), order);
-    let mut file = Unfinished::create(path)?;
     match layout {
         Layout::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
         #[cfg(feature = "parquet")]
@@ -62,6 +61,9 @@ impl Layout {
     pub(crate) fn new(path: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {
         if is_parquet(path) {
             return Layout::parquet(path, format, released);
+        }
+        if is_packed_parquet(path) {
+            return Err(cannot_write(path, "Parquet is not compressed once more").with_hint(PACKED_PARQUET));
         }
         Ok(match format {
             Format::Csv { delimiter } => Layout::Csv { delimiter: *delimiter },
@@ -188,15 +190,14 @@ impl Unfinished {
         let file = builder.tempfile_in(folder).map_err(|error| failed(&error.to_string()))?;
         let to = Target::File(BufWriter::with_capacity(BUFFER, file));
         let hashed = Hashed { to, digest: Sha256::new() };
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let writer = match extension {
-            "gz" => {
+        let writer = match Packing::of(path) {
+            Packing::Gzip => {
                 Writer::Gzip(Box::new(flate2::write::GzEncoder::new(hashed, flate2::Compression::default())))
             }
-            "zst" => Writer::Zstd(Box::new(
+            Packing::Zstd => Writer::Zstd(Box::new(
                 zstd::stream::write::Encoder::new(hashed, 0).map_err(|error| failed(&error.to_string()))?,
             )),
-            _ => Writer::Plain(hashed),
+            Packing::None => Writer::Plain(hashed),
         };
         Ok(Unfinished { path: path.to_owned(), writer })
     }

@@ -12,7 +12,7 @@ use incog_parquet::{ColumnType, Parquet};
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
 use crate::source::csv::Csv;
-use crate::source::{STANDARD, table_of, unreadable};
+use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, table_of, unreadable};
 
 /// Name endings of data files, as they are looked for in folders.
 const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".txt"];
@@ -149,6 +149,10 @@ impl Reader {
     fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
         if is_parquet(path) {
             return Reader::open_parquet(path);
+        }
+        if is_packed_parquet(path) {
+            return Err(unreadable(path, "the data file", "it is Parquet, compressed once more")
+                .with_hint(PACKED_PARQUET));
         }
         Ok(Reader::Csv(Box::new(Csv::open(path, delimiter)?)))
     }

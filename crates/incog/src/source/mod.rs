@@ -25,6 +25,33 @@ use incog_core::{Error, ErrorKind, Result};
 /// The path that stands for standard input and standard output.
 pub const STANDARD: &str = "-";
 
+/// How a file is compressed, by the ending of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    pub(crate) fn of(path: &Path) -> Self {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "gz" => Packing::Gzip,
+            "zst" => Packing::Zstd,
+            _ => Packing::None,
+        }
+    }
+}
+
+/// Would a file of that name be Parquet, compressed once more? There is no such thing: it would be taken for CSV.
+pub(crate) fn is_packed_parquet(path: &Path) -> bool {
+    Packing::of(path) != Packing::None && path.file_stem().is_some_and(|stem| is_parquet(Path::new(stem)))
+}
+
+/// What to do about it.
+pub(crate) const PACKED_PARQUET: &str = "Parquet is compressed inside; its name ends in .parquet";
+
 fn open(path: &Path, what: &str) -> Result<File> {
     let file = File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => unreadable(path, what, "there is no such file")
@@ -47,14 +74,13 @@ fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>> {
         return Ok(Box::new(std::io::stdin()));
     }
     let file = open(path, what)?;
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    Ok(match extension {
-        "gz" => Box::new(flate2::read::MultiGzDecoder::new(file)),
-        "zst" => Box::new(
+    Ok(match Packing::of(path) {
+        Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(file)),
+        Packing::Zstd => Box::new(
             zstd::stream::read::Decoder::new(file)
                 .map_err(|error| unreadable(path, what, &error.to_string()))?,
         ),
-        _ => Box::new(file),
+        Packing::None => Box::new(file),
     })
 }
 
