@@ -218,6 +218,10 @@ impl Record {
             rows: seen.report.group_sizes.iter().map(|(rows, groups)| rows * groups).sum(),
             columns: seen.columns.clone(),
         };
+        if let Ok(job) = Job::parse(&self.job) {
+            record.claims.k = job.policy.k.unsigned_abs();
+            record.claims.unit = job.policy.unit;
+        }
         record.claims.smallest_group = seen.report.smallest_group;
         record.claims.sensitive = sensitive(seen.report);
         record.group_sizes.clone_from(&seen.report.group_sizes);

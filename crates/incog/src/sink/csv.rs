@@ -2,7 +2,6 @@
 //!
 //! Each label is quoted once, not each cell; blocks of rows are put together by several threads and written in order.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use incog_core::{Result, Watch};
@@ -13,6 +12,9 @@ use crate::sink::{Rows, Unfinished};
 
 /// How many rows a thread puts together at a time.
 const BLOCK: usize = 1 << 14;
+
+/// How many columns' codes are held at a time beside those of all rows.
+const COLUMNS: usize = 2;
 
 /// Writes a release in the given order of rows.
 pub(super) fn write(
@@ -33,13 +35,14 @@ pub(super) fn write(
     line.push(b'\n');
     file.put(&line)?;
     let width = header.len();
-    let (columns, codes): (Vec<Quoted>, Vec<Cow<'_, [u32]>>) = (0..width)
-        .map(|at| {
-            let LabelColumn { labels, codes } = release.column(at);
-            (Quoted::new(&labels, delimiter, width == 1), codes)
-        })
-        .unzip();
-    let codes = by_row(&codes, release.n_rows());
+    let mut columns: Vec<Quoted> = Vec::with_capacity(width);
+    let mut codes = vec![0; release.n_rows() * width];
+    let places: Vec<usize> = (0..width).collect();
+    for some in places.chunks(COLUMNS) {
+        let released: Vec<LabelColumn<'_>> = some.iter().map(|&at| release.column(at)).collect();
+        columns.extend(released.iter().map(|column| Quoted::new(&column.labels, delimiter, width == 1)));
+        side_by_side(&released, some[0], width, &mut codes);
+    }
     // One block a thread at a time, so that memory stays flat.
     let blocks: Vec<Range<usize>> =
         (0..rows.len()).step_by(BLOCK).map(|start| start..rows.len().min(start + BLOCK)).collect();
@@ -67,19 +70,17 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The codes of each row side by side: shuffled rows are then one jump in memory apart, not one a column.
-fn by_row(columns: &[Cow<'_, [u32]>], n_rows: usize) -> Vec<u32> {
-    let width = columns.len();
-    let mut codes = vec![0; n_rows * width];
+/// Puts the codes of some columns, the first of which stands at `first`, side by side with those of the others: shuffled
+/// rows are then one jump in memory apart, not one a column.
+fn side_by_side(columns: &[LabelColumn<'_>], first: usize, width: usize, codes: &mut [u32]) {
     codes.par_chunks_mut(width * BLOCK).enumerate().for_each(|(block, codes)| {
         for (at, column) in columns.iter().enumerate() {
-            let from = &column[block * BLOCK..];
-            for (to, &code) in codes[at..].iter_mut().step_by(width).zip(from) {
+            let from = &column.codes[block * BLOCK..];
+            for (to, &code) in codes[first + at..].iter_mut().step_by(width).zip(from) {
                 *to = code;
             }
         }
     });
-    codes
 }
 
 /// A column's labels, quoted where they must be, each followed by the delimiter.
