@@ -114,7 +114,7 @@ def main():
     for round_ in range(arguments.rounds):
         copy.unlink(missing_ok=True)
         seconds, _, told = timed([python, "-c", COPY, data, copy])
-        query.append(float(told))
+        query.append(float(told.split()[-1]))
         process.append(seconds)
         release.unlink(missing_ok=True)
         seconds, peak, _ = timed([arguments.incog, "anonymize", job, "--output", release])
