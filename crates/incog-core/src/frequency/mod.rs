@@ -25,6 +25,8 @@ pub use rows::Rows;
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Demand, Measures};
 use crate::lattice::Grouping;
@@ -197,12 +199,19 @@ impl FrequencySet {
         }
     }
 
-    /// Is the record with these value codes in one of the groups? The set must be [`sorted`](Self::sorted).
-    pub(crate) fn contains_record(&self, codes: impl Iterator<Item = u32>) -> bool {
+    /// The records that are in none of the groups, given a column of value codes per attribute. The set must be
+    /// [`sorted`](Self::sorted).
+    pub(crate) fn records_outside(&self, n_records: u32, columns: &[&[u32]]) -> Vec<u32> {
+        if self.n_groups() == 0 {
+            return (0..n_records).collect();
+        }
         with_keys!(self.layout, &self.keys, |keys, packed| {
-            let target = packed.target(&self.layout, &self.grouping);
-            let key = packed.pack(codes).masked(&target.mask);
-            keys.binary_search(&key).is_ok()
+            let mask = packed.target(&self.layout, &self.grouping).mask;
+            let is_outside = |&record: &u32| {
+                let codes = columns.iter().map(|codes| codes[record as usize]);
+                keys.binary_search(&packed.pack(codes).masked(&mask)).is_err()
+            };
+            (0..n_records).into_par_iter().filter(is_outside).collect()
         })
     }
 }

@@ -8,8 +8,6 @@ mod release;
 
 pub use release::Release;
 
-use rayon::prelude::*;
-
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
@@ -67,11 +65,8 @@ impl Recoding {
             .collect::<Result<_>>()?;
         let n_rows = u32::try_from(table.n_rows())
             .map_err(|_| Error::new(ErrorKind::Limit, "the table has more than 4,294,967,295 rows"))?;
-        let released = (0..n_rows).into_par_iter().filter(|&row_idx| {
-            let codes = columns.iter().map(|codes| codes[row_idx as usize]);
-            !recoding.suppressed.contains_record(codes)
-        });
+        let released = recoding.suppressed.records_outside(n_rows, &columns);
         let levels: Vec<(&Attribute, u8)> = attributes.iter().zip(recoding.levels.iter().copied()).collect();
-        Ok(Release::new(table, &levels, released.collect()))
+        Ok(Release::new(table, &levels, released))
     }
 }
