@@ -53,7 +53,7 @@ pub(crate) struct JobArguments {
     /// exhaustive, bottom-up, samarati or incognito [default: incognito]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
-    /// scan, sort, roll-up, super-roots or cube [default: super-roots]
+    /// scan, sort, roll-up, super-roots, cube or bitmap [default: super-roots]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     checker: Option<String>,
     /// direct or transitive [default: transitive]

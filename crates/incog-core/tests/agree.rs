@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
-use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
+use incog_core::check::{
+    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
+};
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
@@ -16,15 +18,20 @@ use incog_core::{ErrorKind, Watch};
 use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
 
-/// Every registered checker, and the cube with other options.
+/// Every registered checker, and the cube and bitmaps with other options.
 fn checkers() -> Vec<CheckerKind> {
+    let bitmaps = [Intersect::OneLevel, Intersect::DepthFirst].into_iter().flat_map(|intersect| {
+        let options =
+            [Stop::Early, Stop::AtTheEnd].map(|stop| BitmapOptions { intersect, stop, memory: None });
+        options.map(CheckerKind::Bitmap)
+    });
     let options = [
         CubeOptions { materialize: Materialize::EveryLevel, memory: None },
         CubeOptions { materialize: Materialize::EveryLevel, memory: Some(200) },
         CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(0) },
     ];
     let registered = check::ALL.iter().map(|entry| entry.item);
-    registered.chain(options.map(CheckerKind::Cube)).collect()
+    registered.chain(options.map(CheckerKind::Cube)).chain(bitmaps).collect()
 }
 
 fn nodes(lattice: &Lattice, indexes: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {
@@ -194,7 +201,13 @@ proptest! {
         let expected = naive::satisfying(&sample, k, budget);
         for checker in checkers() {
             let search = Search { checker, ..Search::default() };
-            let outcome = search.run(Problem { source: &source, policy: &policy }, &Watch::new()).unwrap();
+            let outcome = search.run(Problem { source: &source, policy: &policy }, &Watch::new());
+            if let CheckerKind::Bitmap(_) = checker {
+                // Bitmaps need the records themselves.
+                prop_assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Policy);
+                continue;
+            }
+            let outcome = outcome.unwrap();
             prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
         }
     }
@@ -303,4 +316,26 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
             );
         }
     }
+}
+
+#[test]
+fn bitmaps_that_would_not_fit_are_an_error_with_the_need() {
+    let sample = Sample::new(vec![SampleColumn {
+        name: "zip".into(),
+        hierarchy: (0..50).map(|zip| vec![zip.to_string(), "*".into()]).collect(),
+        cells: (0..5000).map(|row| (row % 50).to_string()).collect(),
+    }]);
+    let table = sample.table();
+    let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let with = |memory: u64| {
+        let options = BitmapOptions { memory: Some(memory), ..BitmapOptions::BEST };
+        let search = Search { checker: CheckerKind::Bitmap(options), ..Search::default() };
+        search.run(Problem { source: &rows, policy: &policy }, &Watch::new())
+    };
+    // Level 0 is 50 lists of 100 records, 4 bytes each; level 1 is one set of 5000 bits in lines of 64 bytes.
+    let error = with(20_000 + 639).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.to_string().contains("take 20640 bytes; the bound is 20639"), "{error}");
+    assert!(with(20_000 + 640).is_ok());
 }

@@ -11,11 +11,14 @@
 //! | `roll-up` | a direct specialization judged before; the records where there is none |
 //! | `super-roots` | the same; where there is none, one scan per family below all its roots |
 //! | `cube` | the same; where there is none, frequency sets of all subsets computed beforehand |
+//! | `bitmap` | intersections of a set of records per label |
 
 mod scan;
 mod roll_up;
 mod cube;
+mod bitmap;
 
+pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use cube::{CubeOptions, Materialize};
 
 use crate::error::Result;
@@ -101,6 +104,8 @@ pub enum CheckerKind {
     SuperRoots,
     /// Roll-up from precomputed frequency sets.
     Cube(CubeOptions),
+    /// Intersections of bitmaps.
+    Bitmap(BitmapOptions),
 }
 
 /// All checkers, in the order of the table above.
@@ -145,10 +150,18 @@ pub const ALL: &[Entry<CheckerKind>] = &[
         status: Status::Preview,
         item: CheckerKind::Cube(CubeOptions::ZERO_LEVEL),
     },
+    Entry {
+        name: "bitmap",
+        summary: "intersects a set of records per label; k-anonymity of rows only",
+        reference: "the paper on bitmap-based Incognito, sections 3 and 4",
+        doc: include_str!("bitmap.md"),
+        status: Status::Preview,
+        item: CheckerKind::Bitmap(BitmapOptions::BEST),
+    },
 ];
 
 impl CheckerKind {
-    /// Gets the checker ready for a problem; only `cube` has anything to do.
+    /// Gets the checker ready for a problem; only `cube` and `bitmap` have anything to do.
     pub fn prepare<'a>(self, problem: Problem<'a>, watch: &Watch) -> Result<Box<dyn Checker + 'a>> {
         Ok(match self {
             CheckerKind::Scan => Box::new(scan::Scan { problem, method: Method::Hash }),
@@ -156,6 +169,7 @@ impl CheckerKind {
             CheckerKind::RollUp => Box::new(roll_up::RollUp { problem }),
             CheckerKind::SuperRoots => Box::new(roll_up::SuperRoots { problem }),
             CheckerKind::Cube(options) => Box::new(cube::Cube::build(problem, options, watch)?),
+            CheckerKind::Bitmap(options) => Box::new(bitmap::Bitmap::build(problem, options)?),
         })
     }
 }

@@ -45,6 +45,12 @@ pub trait FrequencySource: Sync {
     /// Groups all records once and counts what `demand` asks for.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
 
+    /// The label at level 0 of each record for an attribute; `None` where the source has counts only.
+    fn labels_of(&self, attribute: usize) -> Option<Vec<u32>> {
+        let _ = attribute;
+        None
+    }
+
     /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all
     /// is as cheap, or where the source cannot do it.
     ///

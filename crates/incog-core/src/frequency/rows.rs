@@ -134,6 +134,12 @@ impl FrequencySource for Rows {
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
     }
 
+    fn labels_of(&self, attribute: usize) -> Option<Vec<u32>> {
+        with_keys!(self.layout, &self.keys, |keys, packed| {
+            Some(keys.iter().map(|key| packed.label(&self.layout, key, attribute, 0)).collect())
+        })
+    }
+
     fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {
         if !demand.is_rows_only() {
             return Ok(None);
