@@ -17,6 +17,9 @@ const WITHOUT_JOB: [&str; 9] =
 pub(crate) struct Arguments {
     /// The released file
     release: PathBuf,
+    /// What separates the fields of a CSV file [default: the job's, or found out]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
     /// The job it was made by
     #[arg(
         long,
@@ -38,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "k")]
     qi: Vec<String>,
     /// Size of the smallest group
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = clap::value_parser!(u64).range(1..))]
     k: Option<u64>,
     /// Sensitive columns, separated by commas: alpha, l and t are measured, and compared with what follows
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -69,13 +72,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
     let record = arguments.record.as_deref().map(|path| Record::read(path, key.as_ref())).transpose()?;
     let report = match (&arguments.job, &record) {
-        (Some(job), None) => Plan::new(&Job::read(job)?, &watch)?.verify(&arguments.release, recoding)?,
+        (Some(job), None) => {
+            Plan::new(&Job::read(job)?, &watch)?.verify(&arguments.release, arguments.delimiter, recoding)?
+        }
         (Some(job), Some(record)) => Plan::like(&Job::read(job)?, record, &watch)?.verify_record(
             &arguments.release,
+            arguments.delimiter,
             record,
             key.as_ref(),
         )?,
-        (None, Some(record)) => incog::verify_against(&arguments.release, record)?,
+        (None, Some(record)) => incog::verify_against(&arguments.release, record, arguments.delimiter)?,
         (None, None) => {
             let claim = |column: &String| SensitiveClaim {
                 column: column.clone(),
@@ -93,12 +99,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 sensitive: arguments.sensitive.iter().map(claim).collect(),
                 source: None,
             };
-            incog::verify::check(&*incog::read_release(&arguments.release, None)?, &claims)
+            incog::verify::check(&*incog::read_release(&arguments.release, arguments.delimiter)?, &claims)
         }
     };
     watch.done();
     print(&incog::render_report(&report))?;
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("not one ASCII character that is neither a quote nor a line break".into()),
+    }
 }
 
 fn share(text: &str) -> std::result::Result<Fraction, String> {

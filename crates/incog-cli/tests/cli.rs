@@ -207,6 +207,20 @@ fn weights_change_the_best_node() {
     assert_eq!(keep_zip, r#"{"sex":1,"zip":0}"#);
 }
 
+/// Both releases lose half of everything. Of sex only level 3 may be chosen, one step away, but the higher one.
+#[test]
+fn ties_go_to_the_lower_height_as_it_is_printed() {
+    let job = Job::new();
+    job.write("sex.csv", "f;F;x;*\nm;M;x;*\n");
+    job.write("zip.csv", "10115;one;*\n10117;two;*\n");
+    let column = "[columns.sex]\nrole = \"quasi-identifier\"\n";
+    let rule = "hierarchy = { file = \"sex.csv\", levels = [0, 3] }\n";
+    job.replace("incog.toml", column, &format!("{column}{rule}"));
+    let best = &json(&job.search(&["--format", "json"]))["best"];
+    assert_eq!(best["levels"].to_string(), r#"{"sex":0,"zip":2}"#);
+    assert_eq!(best["height"], 2);
+}
+
 #[test]
 fn bad_hierarchies_are_refused() {
     let spoil = |text: &[u8], parts: &[&str], hint: &str| {

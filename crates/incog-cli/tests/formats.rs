@@ -351,3 +351,41 @@ ill.role = "sensitive"
         folder.refused(&arguments, &["3.csv` has other types than"]);
     }
 }
+
+/// A release says by its header what separates its fields, or its record does.
+#[test]
+fn a_release_of_any_delimiter_can_be_checked_without_the_job() {
+    let folder = Folder::new();
+    let people: String = (0..20).map(|n| format!("{};x\n", 20 + n % 5)).collect();
+    folder.write("one.csv", format!("age;name\n{people}"));
+    folder.write("names.csv", format!("age;a,b,c\n{people}"));
+    folder.write("colons.csv", format!("age:name\n{people}").replace(';', ":"));
+    let rule = "age={ intervals = [5], levels = [1] }";
+    for (data, delimiter, rest) in
+        [("one", ";", "identifier"), ("names", ";", "other"), ("colons", ":", "other")]
+    {
+        let (data, release) = (format!("{data}.csv"), format!("{data}.out.csv"));
+        let record = format!("{release}.incog.json");
+        folder.done(&[
+            "anonymize",
+            &data,
+            "--delimiter",
+            delimiter,
+            "--qi",
+            "age",
+            "-k",
+            "2",
+            "--hierarchy",
+            rule,
+            "--rest",
+            rest,
+            "-o",
+            &release,
+        ]);
+        folder.done(&["verify", &release, "--record", &record]);
+        folder.done(&["verify", &release, "--qi", "age", "-k", "2", "--delimiter", delimiter]);
+    }
+    folder.done(&["verify", "one.out.csv", "--qi", "age", "-k", "2"]);
+    folder
+        .refused(&["verify", "one.out.csv", "--qi", "age", "-k", "2", "--delimiter", "::"], &["--delimiter"]);
+}

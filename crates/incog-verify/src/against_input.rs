@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn cells_may_differ_in_level_only_with_local_recoding() {
-        let local = |release: &str, budget: u64, unit: Option<&str>| {
+        let local_at = |levels: &[usize], release: &str, budget: u64, unit: Option<&str>| {
             let input = table(INPUT);
             let path = |value: &str| {
                 let path = [value.to_owned(), format!("{}*", &value[..1]), "*".to_owned()];
@@ -447,7 +447,7 @@ mod tests {
                 source: Some(Source {
                     input: &input,
                     hierarchies: vec![Hierarchy {
-                        levels: vec![0, 1, 2],
+                        levels: levels.to_vec(),
                         paths: ["11", "12", "21", "33"].map(path).into(),
                     }],
                     unit: unit.map(str::to_owned),
@@ -457,6 +457,8 @@ mod tests {
             };
             crate::check(&table(release), &claims).findings[1..].to_vec()
         };
+        let local =
+            |release: &str, budget: u64, unit: Option<&str>| local_at(&[0, 1, 2], release, budget, unit);
         let holds =
             |findings: &[Finding]| -> Vec<bool> { findings.iter().map(|found| found.holds).collect() };
         let mixed = "zip,ill\n*,x\n11,x\n12,y\n2*,y\n*,z\n33,x\n";
@@ -465,6 +467,8 @@ mod tests {
         let moved = local(&mixed.replace("2*,y", "1*,y"), 0, None);
         assert_eq!(holds(&moved), [true, false]);
         assert_eq!(moved[1].found, "1 cannot, the first is row 4");
+        let forbidden = local_at(&[1, 2], mixed, 0, None);
+        assert_eq!(forbidden[1].found, "3 cannot, the first is row 2", "level 0 is not allowed");
         let unit = local(mixed, 0, Some("who"));
         assert_eq!(holds(&unit), [true, true, false]);
         assert_eq!(unit[2].found, "persons cannot be recounted for local recoding");

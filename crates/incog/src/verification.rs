@@ -18,7 +18,7 @@ use incog_verify::{
     StringTable, check,
 };
 
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::record::{Key, Record, Seen, sha256_of};
 use crate::source::{self, Data, Format};
 
@@ -104,17 +104,23 @@ fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
 
 impl Plan {
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
-    /// is supposed to have been made.
-    pub fn verify(&self, release: &Path, recoding: RecodingClaim) -> Result<Report> {
-        let released = read_release(release, self.delimiter())?;
+    /// is supposed to have been made. Without a delimiter it is the data's.
+    pub fn verify(&self, release: &Path, delimiter: Option<u8>, recoding: RecodingClaim) -> Result<Report> {
+        let released = read_release(release, delimiter.or(self.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         Ok(check(&*released, &claims(self, &input, recoding)))
     }
 
     /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which
     /// the record differs from what is found anew.
-    pub fn verify_record(&self, release: &Path, record: &Record, key: Option<&Key>) -> Result<Report> {
-        let released = read_release(release, self.delimiter())?;
+    pub fn verify_record(
+        &self,
+        release: &Path,
+        delimiter: Option<u8>,
+        record: &Record,
+        key: Option<&Key>,
+    ) -> Result<Report> {
+        let released = read_release(release, delimiter.or(self.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain));
         let costs = self.costs()?;
@@ -144,9 +150,12 @@ impl Plan {
     }
 }
 
-/// Checks a released file against its record alone: what everybody can recompute.
-pub fn verify_against(release: &Path, record: &Record) -> Result<Report> {
-    let released = read_release(release, None)?;
+/// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that
+/// the record's job gives, if any.
+pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
+    // A job that cannot be read was forged; its digest will tell.
+    let given = record.job().and_then(|job| plan::delimiter(&job)).ok().flatten();
+    let released = read_release(release, delimiter.or(given))?;
     let claims = Claims {
         quasi_identifiers: record.quasi_identifiers.clone(),
         k: record.claims.k,

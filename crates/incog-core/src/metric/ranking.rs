@@ -68,10 +68,15 @@ impl<'a> Ranking<'a> {
         }
     }
 
+    /// The height as people read it: levels by their numbers in the whole hierarchy, whichever may be chosen.
+    fn height(&self, statistics: &Statistics) -> usize {
+        (0..statistics.levels.len()).map(|at| usize::from(self.costs.climbed(at, statistics))).sum()
+    }
+
     fn order(&self, node: usize, statistics: &Statistics, best: &Scored) -> Ordering {
         self.metric
             .compare(self.costs, statistics, &best.statistics)
-            .then(self.lattice.height(node).cmp(&best.height))
+            .then(self.height(statistics).cmp(&self.height(&best.statistics)))
             .then(node.cmp(&best.node))
     }
 }

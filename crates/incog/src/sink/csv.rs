@@ -1,5 +1,8 @@
 //! A release as CSV: a header, quotes where they are needed, `\n` at line ends.
 //!
+//! Whoever reads it without being told the delimiter finds it out from the header. So names with another delimiter in
+//! them are quoted, and in a table of one column, whose header has none, all such fields.
+//!
 //! Each label is quoted once, not each cell; blocks of rows are put together by several threads and written in order.
 
 use std::ops::Range;
@@ -9,6 +12,7 @@ use incog_verify::{LabelColumn, Labels};
 use rayon::prelude::*;
 
 use crate::sink::{Rows, Unfinished};
+use crate::source::DELIMITERS;
 
 /// How many rows a thread puts together at a time.
 const BLOCK: usize = 1 << 14;
@@ -30,17 +34,19 @@ pub(super) fn write(
         if at > 0 {
             line.push(delimiter);
         }
-        quote(name, delimiter, header.len() == 1, &mut line);
+        let quoting = if header.len() == 1 { Quoting::OnlyColumn } else { Quoting::Header };
+        quote(name, delimiter, quoting, &mut line);
     }
     line.push(b'\n');
     file.put(&line)?;
     let width = header.len();
+    let quoting = if width == 1 { Quoting::OnlyColumn } else { Quoting::Cell };
     let mut columns: Vec<Quoted> = Vec::with_capacity(width);
     let mut codes = vec![0; release.n_rows() * width];
     let places: Vec<usize> = (0..width).collect();
     for some in places.chunks(COLUMNS) {
         let released: Vec<LabelColumn<'_>> = some.iter().map(|&at| release.column(at)).collect();
-        columns.extend(released.iter().map(|column| Quoted::new(&column.labels, delimiter, width == 1)));
+        columns.extend(released.iter().map(|column| Quoted::new(&column.labels, delimiter, quoting)));
         side_by_side(&released, some[0], width, &mut codes);
     }
     // One block a thread at a time, so that memory stays flat.
@@ -91,11 +97,11 @@ struct Quoted {
 }
 
 impl Quoted {
-    fn new(labels: &[&str], delimiter: u8, is_only_column: bool) -> Self {
+    fn new(labels: &[&str], delimiter: u8, quoting: Quoting) -> Self {
         let mut text = Vec::new();
         let mut ends = vec![0];
         for label in labels {
-            quote(label, delimiter, is_only_column, &mut text);
+            quote(label, delimiter, quoting, &mut text);
             text.push(delimiter);
             ends.push(text.len());
         }
@@ -107,11 +113,26 @@ impl Quoted {
     }
 }
 
-/// Appends a field. In a table of one column an empty field is quoted: an empty line would be no row.
-fn quote(field: &str, delimiter: u8, is_only_column: bool, to: &mut Vec<u8>) {
-    let is_special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+/// What must be quoted beside the delimiter, quotes and line ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    /// Any other delimiter: it could be taken for the table's.
+    Header,
+    /// Nothing.
+    Cell,
+    /// Any other delimiter, and nothing at all: an empty line would be no row.
+    OnlyColumn,
+}
+
+/// Appends a field.
+fn quote(field: &str, delimiter: u8, quoting: Quoting, to: &mut Vec<u8>) {
+    let is_special = |byte: u8| {
+        byte == delimiter
+            || matches!(byte, b'"' | b'\n' | b'\r')
+            || (quoting != Quoting::Cell && DELIMITERS.contains(&byte))
+    };
     let is_plain = !field.bytes().any(is_special);
-    if is_plain && !(field.is_empty() && is_only_column) {
+    if is_plain && !(field.is_empty() && quoting == Quoting::OnlyColumn) {
         to.extend_from_slice(field.as_bytes());
         return;
     }
@@ -131,16 +152,18 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be_and_nowhere_else() {
-        let quoted = |field: &str, is_only_column: bool| {
+        let quoted = |field: &str, quoting: Quoting| {
             let mut text = Vec::new();
-            quote(field, b';', is_only_column, &mut text);
+            quote(field, b';', quoting, &mut text);
             String::from_utf8(text).unwrap()
         };
-        assert_eq!(quoted("a,b", false), "a,b");
-        assert_eq!(quoted("a;b", false), "\"a;b\"");
-        assert_eq!(quoted("5\" pipe", false), "\"5\"\" pipe\"");
-        assert_eq!(quoted("two\nlines", false), "\"two\nlines\"");
-        assert_eq!(quoted("", false), "");
-        assert_eq!(quoted("", true), "\"\"");
+        assert_eq!(quoted("a,b", Quoting::Cell), "a,b");
+        assert_eq!(quoted("a;b", Quoting::Cell), "\"a;b\"");
+        assert_eq!(quoted("5\" pipe", Quoting::Cell), "\"5\"\" pipe\"");
+        assert_eq!(quoted("two\nlines", Quoting::Cell), "\"two\nlines\"");
+        assert_eq!(quoted("", Quoting::Cell), "");
+        assert_eq!(quoted("", Quoting::OnlyColumn), "\"\"");
+        assert_eq!(quoted("[0, 5)", Quoting::OnlyColumn), "\"[0, 5)\"");
+        assert_eq!(quoted("a|b", Quoting::Header), "\"a|b\"");
     }
 }

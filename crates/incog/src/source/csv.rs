@@ -18,7 +18,7 @@ use crate::source::split::{Block, Problem, Splitter, Widths};
 use crate::source::{checked_header, open_data, table_of, unreadable};
 
 /// Delimiters that are looked for where none is given.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// An open CSV file whose header has been read.
 pub struct Csv {
@@ -167,7 +167,7 @@ fn detect(start: &[u8]) -> u8 {
     for &byte in start {
         match byte {
             b'"' => quoted = !quoted,
-            b'\n' if !quoted => break,
+            b'\n' | b'\r' if !quoted => break,
             _ if !quoted => {
                 if let Some(at) = DELIMITERS.iter().position(|&delimiter| delimiter == byte) {
                     counts[at] += 1;
@@ -222,6 +222,7 @@ mod tests {
         assert_eq!(detect(b"\"a;b;c;d\",x\n"), b',');
         assert_eq!(detect(b"a\tb\r\n"), b'\t');
         assert_eq!(detect(b"name\n1;2\n"), b',');
+        assert_eq!(detect(b"a;b\r1,5;2,5\r"), b';', "old files have nothing but \\r");
         assert_eq!(detect(b""), b',');
     }
 

@@ -9,7 +9,7 @@ mod data;
 mod hierarchy;
 
 pub use csv::Csv;
-pub(crate) use csv::open_text;
+pub(crate) use csv::{DELIMITERS, open_text};
 pub(crate) use data::is_parquet;
 pub use data::{Data, Format};
 pub(crate) use hierarchy::HierarchyRows;
