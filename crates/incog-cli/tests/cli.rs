@@ -166,6 +166,13 @@ fn nothing_that_satisfies_is_exit_code_1_not_an_error() {
         "closest: sex=1, zip=2 would need 4 of 4 rows suppressed (100.0 %); the budget is 0 rows (0.0 %)";
     assert!(text.contains(obstacle), "{text}");
     assert_eq!(report["obstacle"], obstacle);
+
+    // One zip code alone, and zip codes must stay; generalizing sex does not help, so the closest keeps it.
+    job.replace("data.csv", "Sato,m,10117", "Sato,f,20095").replace("data.csv", "Li,m,10115", "Li,f,10117");
+    job.replace("data.csv", "Kowalczyk,f,10115", "Kowalczyk,f,10117");
+    job.replace("incog.toml", "file = \"zip.csv\"", "file = \"zip.csv\", levels = [0]");
+    let text = String::from_utf8(job.search(&[]).stdout).unwrap();
+    assert!(text.contains("closest: sex=0, zip=0 would need 1 of 4 rows suppressed (25.0 %)"), "{text}");
 }
 
 #[test]

@@ -173,11 +173,13 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     }
     let position = |name: &String| header.iter().position(|column| column == name);
     let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(position).collect();
-    let n_missing = quasi.iter().filter(|at| at.is_none()).count();
-    if n_missing > 0 {
+    let with_names = quasi.iter().zip(&claims.quasi_identifiers);
+    let missing: Vec<&str> =
+        with_names.filter(|(at, _)| at.is_none()).map(|(_, name)| name.as_str()).collect();
+    if !missing.is_empty() {
         report.findings.push(Finding {
             claim: "every quasi-identifier is a column of the release".into(),
-            found: format!("{n_missing} missing"),
+            found: format!("there is no {}", missing.join(", ")),
             holds: false,
         });
         return report;

@@ -269,16 +269,33 @@ impl Plan {
 
     /// Why nothing holds: how far even the most general release is from the policy.
     pub(crate) fn obstacle(&self, watch: &Watch) -> Result<String> {
-        let lattice = incog_core::lattice::Lattice::new(&self.attributes.heights())?;
-        let top = lattice.n_nodes() - 1;
-        let described = metric::describe(self.problem(), &self.attributes, &lattice, &[top], watch)?;
-        let needed = described.first().map_or(0, |node| node.statistics.suppressed_rows);
+        let Problem { source, policy } = self.problem();
+        let lattice = Lattice::new(&self.attributes.heights())?;
+        let needed_at = |node: usize| -> Result<u64> {
+            watch.check()?;
+            let set = source.count(&lattice.grouping(node), &policy.demand(), Method::Auto)?;
+            Ok(policy.judge(&set)?.refused_rows)
+        };
+        // Nothing needs less suppression than the top. Of what needs no more, something more detailed says more.
+        let mut closest = lattice.n_nodes() - 1;
+        let needed = needed_at(closest)?;
+        // Where everything would have to go, no node is closer than another.
+        'down: while needed < source.n_rows() {
+            for below in lattice.specializations(closest) {
+                if needed_at(below)? == needed {
+                    closest = below;
+                    continue 'down;
+                }
+            }
+            break;
+        }
         let n_rows = self.table.n_rows();
         let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
         let levels: Vec<String> = self
             .attributes
             .iter()
-            .map(|attribute| format!("{}={}", attribute.name(), attribute.level_number(attribute.height())))
+            .zip(lattice.levels(closest))
+            .map(|(attribute, level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
             .collect();
         Ok(format!(
             "closest: {} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
