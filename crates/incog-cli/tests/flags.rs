@@ -2,28 +2,11 @@
 
 mod folder;
 
-use folder::Folder;
+use folder::{FLAGS, Folder};
 use incog_testkit::data::csv_rows;
 
-/// The job of the folder, by flags.
-const FLAGS: [&str; 16] = [
-    "anonymize",
-    "data.csv",
-    "--qi",
-    "age,sex,zip",
-    "--identifier",
-    "name",
-    "--sensitive",
-    "ill",
-    "-k",
-    "5",
-    "--suppression",
-    "5%",
-    "--hierarchies",
-    "hierarchies/",
-    "--order",
-    "input",
-];
+/// The folder's data, released by flags.
+const RELEASE: [&str; 2] = ["anonymize", "data.csv"];
 
 /// Runs the folder's job with these flags more, and reads the record.
 fn record_with(folder: &Folder, flags: &[&str]) -> serde_json::Value {
@@ -35,7 +18,7 @@ fn record_with(folder: &Folder, flags: &[&str]) -> serde_json::Value {
 fn flags_alone_release_the_same_as_the_job_file() {
     let folder = Folder::new();
     folder.done(&["anonymize", "incog.toml"]);
-    folder.done(&[&FLAGS[..], &["-o", "flags.csv"]].concat());
+    folder.done(&[&RELEASE[..], &FLAGS[..], &["-o", "flags.csv"]].concat());
     assert_eq!(folder.bytes("flags.csv"), folder.bytes("release.csv"));
     let [by_job, by_flags] =
         ["release.csv.incog.json", "flags.csv.incog.json"].map(|record| folder.json(record));
@@ -51,7 +34,7 @@ fn rules_by_flag_are_those_of_a_job_file() {
     folder.replace("incog.toml", "{ file = \"hierarchies/age.csv\" }", "{ intervals = [5, 10] }");
     folder.done(&["anonymize", "incog.toml"]);
     let rule = ["--hierarchy", "age={ intervals = [5, 10] }", "-o", "flags.csv"];
-    folder.done(&[&FLAGS[..], &rule].concat());
+    folder.done(&[&RELEASE[..], &FLAGS[..], &rule].concat());
     assert_eq!(folder.bytes("flags.csv"), folder.bytes("release.csv"));
     // A rule takes the place of the job's own.
     folder.done(&["anonymize", "incog.toml", "--hierarchy", "age={ intervals = [60] }", "-o", "over.csv"]);
@@ -168,13 +151,16 @@ fn nonsense_is_refused_with_a_reason() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("empty")).unwrap();
     let with = |flags: &[&str], parts: &[&str]| {
-        folder.refused(&[&FLAGS[..], &["-o", "out.csv"], flags].concat(), parts);
+        folder.refused(&[&RELEASE[..], &FLAGS[..], &["-o", "out.csv"], flags].concat(), parts);
     };
     folder.refused(&["anonymize", "data.csv", "-k", "5", "-o", "out.csv"], &["quasi-identifiers", "--qi"]);
     folder.refused(&["anonymize", "data.csv", "--qi", "age", "-o", "out.csv"], &["k is not given", "-k 5"]);
-    folder.refused(&[&FLAGS[..12], &["--hierarchies", "none", "-o", "x"]].concat(), &["no folder `none`"]);
     folder.refused(
-        &[&FLAGS[..12], &["--hierarchies", "empty", "-o", "x"]].concat(),
+        &[&RELEASE[..], &FLAGS[..10], &["--hierarchies", "none", "-o", "x"]].concat(),
+        &["no folder `none`"],
+    );
+    folder.refused(
+        &[&RELEASE[..], &FLAGS[..10], &["--hierarchies", "empty", "-o", "x"]].concat(),
         &["`empty` has no hierarchy for any quasi-identifier", "age.csv"],
     );
     with(&["--hierarchy", "age"], &["--hierarchy is not NAME=RULE", "intervals"]);

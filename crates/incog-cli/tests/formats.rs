@@ -4,25 +4,7 @@ mod folder;
 
 use std::io::Write;
 
-use folder::{Folder, people};
-
-/// The folder's job by flags, without data and output.
-const FLAGS: [&str; 14] = [
-    "--qi",
-    "age,sex,zip",
-    "--identifier",
-    "name",
-    "--sensitive",
-    "ill",
-    "-k",
-    "5",
-    "--suppression",
-    "5%",
-    "--hierarchies",
-    "hierarchies",
-    "--order",
-    "input",
-];
+use folder::{FLAGS, Folder, people};
 
 /// Releases some data by flags.
 fn release(folder: &Folder, data: &[&str], output: &str) {

@@ -31,6 +31,24 @@ role = "identifier"
 role = "sensitive"
 "#;
 
+/// The same job by flags, without data and output.
+pub(crate) const FLAGS: [&str; 14] = [
+    "--qi",
+    "age,sex,zip",
+    "--identifier",
+    "name",
+    "--sensitive",
+    "ill",
+    "-k",
+    "5",
+    "--suppression",
+    "5%",
+    "--hierarchies",
+    "hierarchies/",
+    "--order",
+    "input",
+];
+
 /// What no message may contain.
 pub(crate) const CELLS: [&str; 6] = ["Person-", "influenza", "bronchitis", "asthma", "10101", "99999"];
 
