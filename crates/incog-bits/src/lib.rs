@@ -11,9 +11,10 @@
 //! | [`Bits::and_count`], [`Bits::and_is_empty`] | two sets | – |
 //! | [`Bits::and_count_until`] | two sets, as far as needed | – |
 //! | [`Bits::and`], [`Bits::unite`] | two sets | one |
+//! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! This crate is the only one with unsafe code: the calls in `simd.rs` of functions that were compiled for vectors the
-//! machine was seen to have. Their bodies are plain loops.
+//! machine was seen to have. Their bodies are plain loops, but for the comparison of bytes.
 //!
 //! Cost: n / 8 bytes a set. Sets that are mostly empty are better kept as lists of records.
 
@@ -51,6 +52,24 @@ impl Bits {
         bits
     }
 
+    /// The records whose code, one for each, is `code`.
+    pub fn equal(codes: &[u8], code: u8) -> Self {
+        Bits::equal_on(Path::best(), codes, code)
+    }
+
+    /// [`equal`](Self::equal) with given vectors.
+    pub fn equal_on(path: Path, codes: &[u8], code: u8) -> Self {
+        let mut bits = Bits::none(codes.len());
+        let (whole, rest) = codes.as_chunks::<64>();
+        for (codes, line) in whole.chunks(8).zip(&mut bits.lines) {
+            path.equal(codes, code, &mut line.0);
+        }
+        for (at, _) in rest.iter().enumerate().filter(|(_, other)| **other == code) {
+            bits.insert(whole.len() * 64 + at);
+        }
+        bits
+    }
+
     /// How many records there could be.
     pub fn n_records(&self) -> usize {
         self.n_records
@@ -79,14 +98,22 @@ impl Bits {
         self.lines[record / LINE_BITS].0[record % LINE_BITS / 64] >> (record % 64) & 1 == 1
     }
 
-    /// The records in the set, ascending.
-    pub fn records(&self) -> impl Iterator<Item = usize> {
+    /// Calls `each` with every record in the set, ascending.
+    pub fn for_each(&self, mut each: impl FnMut(usize)) {
         let words = self.lines.iter().flat_map(|line| line.0);
-        words.enumerate().flat_map(|(at, word)| {
-            let rest = |word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
-            std::iter::successors(Some(word).filter(|&word| word != 0), rest)
-                .map(move |word| at * 64 + word.trailing_zeros() as usize)
-        })
+        words.enumerate().for_each(|(at, mut word)| {
+            while word != 0 {
+                each(at * 64 + word.trailing_zeros() as usize);
+                word &= word - 1;
+            }
+        });
+    }
+
+    /// The records in the set, ascending.
+    pub fn records(&self) -> Vec<usize> {
+        let mut records = Vec::new();
+        self.for_each(|record| records.push(record));
+        records
     }
 
     /// How many records are in.
@@ -193,7 +220,7 @@ mod tests {
         let mut both = Bits::none(6);
         assert_eq!(male.and(&zip, &mut both), 1);
         assert_eq!(both, set("100000"));
-        assert_eq!(both.records().collect::<Vec<_>>(), [0]);
+        assert_eq!(both.records(), [0]);
         assert!(set("001100").and_is_empty(&zip), "an empty intersection is no group");
     }
 
@@ -219,16 +246,22 @@ mod tests {
                 (0..n_records).filter(|&record| a.contains(record) || b.contains(record)).collect();
             prop_assert!(Path::available().contains(&Path::PORTABLE));
             for path in Path::available() {
-                prop_assert_eq!(a.count_on(path) as usize, a.records().count());
+                prop_assert_eq!(a.count_on(path) as usize, a.records().len());
                 prop_assert_eq!(a.and_count_on(path, &b) as usize, both.len());
                 let until = a.and_count_until_on(path, &b, enough);
                 prop_assert!(until == both.len() as u64 || (until >= enough && until < both.len() as u64));
                 let mut to = Bits::from_fn(n_records, |_| true);
                 prop_assert_eq!(a.and_on(path, &b, &mut to) as usize, both.len());
-                prop_assert_eq!(to.records().collect::<Vec<_>>(), both.clone());
+                prop_assert_eq!(to.records(), both.clone());
+                let codes: Vec<u8> = (0..n_records).map(|record| (record as u64 ^ seeds.0) as u8 % 7).collect();
+                for code in 0..8 {
+                    let equal: Vec<usize> =
+                        (0..n_records).filter(|&record| codes[record] == code).collect();
+                    prop_assert_eq!(Bits::equal_on(path, &codes, code).records(), equal);
+                }
                 to.clone_from(&a);
                 to.unite_on(path, &b);
-                prop_assert_eq!(to.records().collect::<Vec<_>>(), either.clone());
+                prop_assert_eq!(to.records(), either.clone());
             }
         }
     }

@@ -105,6 +105,14 @@ mod plain {
     }
 
     #[inline(always)]
+    pub(super) fn equal(codes: &[[u8; 64]], code: u8, to: &mut [u64]) {
+        for (codes, to) in codes.iter().zip(to) {
+            let bits = codes.iter().enumerate().map(|(at, &other)| u64::from(other == code) << at);
+            *to = bits.fold(0, |word, bit| word | bit);
+        }
+    }
+
+    #[inline(always)]
     pub(super) fn unite(a: &mut [Line], b: &[Line]) {
         for (a, b) in a.iter_mut().zip(b) {
             for (a, b) in a.0.iter_mut().zip(&b.0) {
@@ -159,3 +167,53 @@ operation!(count(a: &[Line]) -> u64);
 operation!(and_count(a: &[Line], b: &[Line]) -> u64);
 operation!(and(a: &[Line], b: &[Line], to: &mut [Line]) -> u64);
 operation!(unite(a: &mut [Line], b: &[Line]));
+
+impl Path {
+    /// Makes each bit say whether its code is `code`. Compilers do not find the instructions made for this.
+    pub(crate) fn equal(self, codes: &[[u8; 64]], code: u8, to: &mut [u64]) {
+        #[cfg(target_arch = "x86_64")]
+        use std::arch::x86_64 as x86;
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2")]
+        fn avx2(codes: &[[u8; 64]], code: u8, to: &mut [u64]) {
+            let code = x86::_mm256_set1_epi8(code.cast_signed());
+            for (codes, to) in codes.iter().zip(to) {
+                let (low, high) = codes.split_at(32);
+                // SAFETY: both halves have the 32 bytes that are read; no alignment is needed.
+                let (low, high) = unsafe {
+                    (
+                        x86::_mm256_loadu_si256(low.as_ptr().cast()),
+                        x86::_mm256_loadu_si256(high.as_ptr().cast()),
+                    )
+                };
+                let low = x86::_mm256_movemask_epi8(x86::_mm256_cmpeq_epi8(low, code)).cast_unsigned();
+                let high = x86::_mm256_movemask_epi8(x86::_mm256_cmpeq_epi8(high, code)).cast_unsigned();
+                *to = u64::from(low) | u64::from(high) << 32;
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512bw")]
+        fn avx512(codes: &[[u8; 64]], code: u8, to: &mut [u64]) {
+            let code = x86::_mm512_set1_epi8(code.cast_signed());
+            for (codes, to) in codes.iter().zip(to) {
+                // SAFETY: the array has the 64 bytes that are read; no alignment is needed.
+                let codes = unsafe { x86::_mm512_loadu_si512(codes.as_ptr().cast()) };
+                *to = x86::_mm512_cmpeq_epi8_mask(codes, code);
+            }
+        }
+
+        match self.0 {
+            Kind::Portable => plain::equal(codes, code, to),
+            // SAFETY: a path of this kind is only made where AVX2 was detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => unsafe { avx2(codes, code, to) },
+            // SAFETY: a path of this kind is only made where these parts of AVX-512 were detected.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => unsafe { avx512(codes, code, to) },
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon => plain::equal(codes, code, to),
+        }
+    }
+}
