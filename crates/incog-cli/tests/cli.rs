@@ -434,8 +434,18 @@ fn bad_settings_are_refused() {
     search("threads = 0", &["line 6 of", "threads is not from 1 to 1024"], "1 is the default");
     search("threads = 1000000", &["threads is not from 1 to 1024"], "");
     search("weights = { sex = 1e300 }", &["weight of `sex` is negative, too large"], "");
-    search("cube_memory = \"1 GiB\"", &["line 6 of", "is for the checker `cube`"], "");
-    search("checker = \"cube\"\ncube_memory = \"lots\"", &["`cube_memory` is not a size"], "MiB");
+    search(
+        "checker = \"scan\"\nmemory = \"1 GiB\"",
+        &["line 7 of", "the checker `scan` keeps no sets"],
+        "`cube`",
+    );
+    search(
+        "bitmap_sets = \"reusing\"",
+        &["line 6 of", "is for the checker `bitmap`"],
+        "checker = \"bitmap\"",
+    );
+    search("checker = \"cube\"\nbitmap_pruning = false", &["is for the checker `bitmap`"], "");
+    search("checker = \"cube\"\nmemory = \"lots\"", &["`memory` is not a size"], "MiB");
     search(
         "checker = \"cube\"\ncube_levels = \"top\"",
         &["line 7 of", "is none of zero-level, every-level"],

@@ -6,7 +6,7 @@ use std::thread::ThreadId;
 
 use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
 use incog_core::check::{
-    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
+    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop, Work,
 };
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows};
 use incog_core::group::Demand;
@@ -20,7 +20,8 @@ use proptest::prelude::*;
 
 /// Every registered checker, and the cube and bitmaps with other options.
 fn checkers() -> Vec<CheckerKind> {
-    let bitmaps = [Intersect::OneLevel, Intersect::DepthFirst].into_iter().flat_map(|intersect| {
+    let intersects = [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst];
+    let bitmaps = intersects.into_iter().flat_map(|intersect| {
         let options =
             [Stop::Early, Stop::AtTheEnd].map(|stop| BitmapOptions { intersect, stop, memory: None });
         options.map(CheckerKind::Bitmap)
@@ -318,24 +319,100 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    /// Sets of many lines, dense and sparse, intersected and looked up; more labels than a byte can tell apart.
+    #[test]
+    fn bitmaps_of_some_thousand_records_agree_with_scans(
+        seed in any::<u64>(),
+        n_rows in 500..6000_usize,
+        n_values in proptest::collection::vec(prop_oneof![2..5_usize, 5..40_usize, 260..400_usize], 2..4),
+        k in 2..60_u64,
+        budget in prop_oneof![Just(0_u64), 1..200_u64],
+    ) {
+        let columns = n_values.iter().enumerate().map(|(at, &n_values)| {
+            let cell = |row: usize| {
+                let mixed = (seed ^ (row * 31 + at) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                let share = (mixed >> 40) as f64 / (1_u64 << 24) as f64;
+                // Some values are much more frequent than others.
+                ((share.powi(3) * n_values as f64) as usize).to_string()
+            };
+            let labels = |value: usize| vec![value.to_string(), format!("{} of 5", value / 5), "*".into()];
+            SampleColumn {
+                name: format!("column {at}"),
+                hierarchy: (0..n_values).map(labels).collect(),
+                cells: (0..n_rows).map(cell).collect(),
+            }
+        });
+        let sample = Sample::new(columns.collect());
+        let table = sample.table();
+        let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let scan = Search { checker: CheckerKind::Scan, ..Search::default() };
+        let expected = run(scan, &rows, &policy);
+        for checker in checkers().into_iter().filter(|checker| matches!(checker, CheckerKind::Bitmap(_))) {
+            let found = run(Search { checker, ..scan }, &rows, &policy);
+            prop_assert_eq!(&found.holding, &expected.holding, "{:?}", checker);
+        }
+    }
+}
+
 #[test]
-fn bitmaps_that_would_not_fit_are_an_error_with_the_need() {
-    let sample = Sample::new(vec![SampleColumn {
-        name: "zip".into(),
-        hierarchy: (0..50).map(|zip| vec![zip.to_string(), "*".into()]).collect(),
-        cells: (0..5000).map(|row| (row % 50).to_string()).collect(),
-    }]);
+fn bitmaps_that_would_not_fit_are_an_error_with_the_column_and_the_need() {
+    let column = |name: &str, n_values: usize| SampleColumn {
+        name: name.into(),
+        hierarchy: (0..n_values).map(|value| vec![value.to_string(), "*".into()]).collect(),
+        cells: (0..5000).map(|row| (row * 7 / 3 % n_values).to_string()).collect(),
+    };
+    let sample = Sample::new(vec![column("gender", 2), column("zip", 50)]);
     let table = sample.table();
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
-    let policy = Policy::k_anonymity(2).unwrap();
-    let with = |memory: u64| {
-        let options = BitmapOptions { memory: Some(memory), ..BitmapOptions::BEST };
+    let policy = Policy::k_anonymity(60).unwrap();
+    let with = |memory: u64, intersect: Intersect| {
+        let options = BitmapOptions { memory: Some(memory), intersect, ..BitmapOptions::BEST };
         let search = Search { checker: CheckerKind::Bitmap(options), ..Search::default() };
         search.run(Problem { source: &rows, policy: &policy }, &Watch::new())
     };
-    // Level 0 is 50 lists of 100 records, 4 bytes each; level 1 is one set of 5000 bits in lines of 64 bytes.
-    let error = with(20_000 + 639).unwrap_err();
+    // 5000 bits in lines of 64 bytes are 640 bytes. Zip codes are 50 lists of 100 records, 4 bytes each, and the top. Both
+    // columns have a byte a record besides.
+    let need = (2 * 640 + 640 + 5000) + (20_000 + 640 + 5000);
+    let error = with(need - 1, Intersect::DepthFirst).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert!(error.to_string().contains("take 20640 bytes; the bound is 20639"), "{error}");
-    assert!(with(20_000 + 640).is_ok());
+    assert_eq!(
+        error.to_string(),
+        "bitmaps of all columns take 32560 bytes, those of column `zip` alone 25640; the bound is 32559"
+    );
+    let expected = run(Search::default(), &rows, &policy).holding;
+    for intersect in [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst] {
+        // Where the index just fits, nothing else is kept.
+        assert_eq!(with(need, intersect).unwrap().holding, expected, "{intersect:?}");
+    }
+}
+
+#[test]
+fn reusing_saves_operations_and_costs_memory() {
+    let case = incog_testkit::case::Case::all().remove(0);
+    let sample = case.sample();
+    let table = sample.table();
+    let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let with = |intersect, stop| {
+        let checker = CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None });
+        let checker = checker.prepare(problem, &Watch::new()).unwrap();
+        let outcome = Search::default().run_with(&*checker, problem, &Watch::new()).unwrap();
+        (outcome.work, checker.peak_bytes())
+    };
+    let (afresh, index) = with(Intersect::OneLevel, Stop::AtTheEnd);
+    let (reusing, kept) = with(Intersect::Reusing, Stop::AtTheEnd);
+    assert!(reusing.ands < afresh.ands, "{} against {}", reusing.ands, afresh.ands);
+    assert!(reusing.ors > afresh.ors, "generalizing is an OR");
+    assert!(kept > index, "{kept} against {index} bytes");
+    for intersect in [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst] {
+        let (all, _) = with(intersect, Stop::AtTheEnd);
+        let (pruned, _) = with(intersect, Stop::Early);
+        let operations = |work: Work| work.ands + work.ors + work.counts + work.look_ups;
+        assert!(operations(pruned) < operations(all), "{intersect:?}");
+    }
 }

@@ -28,6 +28,7 @@ mod verification;
 mod sink;
 mod record;
 mod anonymize;
+mod checkers;
 pub mod workbench;
 pub mod profile;
 pub mod propose;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::algorithm::{self, MARKINGS, Search};
-use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem};
+use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
@@ -17,8 +17,9 @@ use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Role, Table};
 use incog_core::{Error, Result, Watch};
 
+use crate::checkers::CheckerChoice;
 use crate::hierarchies;
-use crate::job::{CountOrText, CubeLevels, Job, RoleJob};
+use crate::job::{CountOrText, Job, RoleJob};
 use crate::record::Record;
 use crate::source::{Data, Format};
 
@@ -110,15 +111,15 @@ impl Plan {
         let mut mistakes = Mistakes::default();
         let algorithm =
             mistakes.note(named(job, algorithm::ALL, "algorithm", &job.search.algorithm, "incognito"));
-        let default_checker = check::ALL
-            .iter()
-            .find(|entry| entry.item == check::choose())
-            .expect("the default is registered")
-            .name;
-        let checker = mistakes.note(named(job, check::ALL, "checker", &job.search.checker, default_checker));
+        let checker = match &job.search.checker {
+            None => mistakes.note(CheckerChoice::new(job, None)),
+            Some(name) => mistakes.note(
+                named(job, check::ALL, "checker", &job.search.checker, name)
+                    .and_then(|named| CheckerChoice::new(job, Some(named))),
+            ),
+        };
         let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
         let metric = mistakes.note(named(job, metric::ALL, "metric", &job.search.metric, "loss"));
-        let cube = checker.and_then(|checker| mistakes.note(cube_options(job, checker.item)));
         let threads = mistakes.note(threads(job));
         let model = mistakes.note(k_anonymity(job));
         let budget = mistakes.note(budget(job));
@@ -132,10 +133,9 @@ impl Plan {
             check_columns(job, data.header(), &mut mistakes);
         }
         mistakes.stop()?;
-        let everything = (algorithm, cube, checker, marking, metric, threads, model, budget, data);
+        let everything = (algorithm, checker, marking, metric, threads, model, budget, data);
         let (
             Some(algorithm),
-            Some(cube),
             Some(checker),
             Some(marking),
             Some(metric),
@@ -179,23 +179,25 @@ impl Plan {
         if let Some(unit) = &job.policy.unit {
             rows = rows.with_unit(&table, unit)?;
         }
+        let policy = Policy::new(vec![Box::new(model)], budget_rows)?;
+        let (checker_name, checker) = checker.settle(Problem { source: &rows, policy: &policy })?;
         Ok(Plan {
             weights: attributes
                 .iter()
                 .map(|attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0))
                 .collect(),
-            policy: Policy::new(vec![Box::new(model)], budget_rows)?,
+            policy,
             search: Search {
                 algorithm: match &job.search.algorithm {
                     Some(_) => algorithm.item,
                     None => algorithm::choose(&attributes.heights()),
                 },
-                checker: cube,
+                checker,
                 marking: marking.item,
                 threads,
                 ..Search::default()
             },
-            names: Names { checker: checker.name, marking: marking.name, metric: metric.name },
+            names: Names { checker: checker_name, marking: marking.name, metric: metric.name },
             metric: metric.item,
             job: job.clone(),
             format,
@@ -243,46 +245,6 @@ fn threads(job: &Job) -> Result<usize> {
             Err(job.mistake(&["search", "threads"], mistake).with_hint("1 is the default"))
         }
         threads => Ok(threads.unwrap_or(1)),
-    }
-}
-
-fn cube_options(job: &Job, checker: CheckerKind) -> Result<CheckerKind> {
-    let CheckerKind::Cube(_) = checker else {
-        for (key, is_set) in [
-            ("cube_memory", job.search.cube_memory.is_some()),
-            ("cube_levels", job.search.cube_levels.is_some()),
-        ] {
-            if is_set {
-                return Err(job.mistake(&["search", key], format!("`{key}` is for the checker `cube`")));
-            }
-        }
-        return Ok(checker);
-    };
-    let materialize = match job.search.cube_levels {
-        None | Some(CubeLevels::ZeroLevel) => Materialize::ZeroLevel,
-        Some(CubeLevels::EveryLevel) => Materialize::EveryLevel,
-    };
-    let memory = job.search.cube_memory.as_ref().map(|size| bytes(job, size)).transpose()?;
-    Ok(CheckerKind::Cube(CubeOptions { materialize, memory }))
-}
-
-/// A number of bytes: `1048576`, `"512 MiB"`, `"2GiB"`.
-fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
-    let unreadable = || {
-        job.mistake(&["search", "cube_memory"], "`cube_memory` is not a size")
-            .with_hint("write bytes or a number with KiB, MiB or GiB")
-    };
-    match size {
-        CountOrText::Count(bytes) => u64::try_from(*bytes).map_err(|_| unreadable()),
-        CountOrText::Text(text) => {
-            let text = text.trim();
-            let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
-            let (number, unit) = units
-                .iter()
-                .find_map(|&(suffix, unit)| text.strip_suffix(suffix).map(|number| (number.trim(), unit)))
-                .ok_or_else(unreadable)?;
-            number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(unreadable)
-        }
     }
 }
 

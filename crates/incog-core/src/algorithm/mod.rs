@@ -150,7 +150,7 @@ impl Default for Search {
     fn default() -> Self {
         Search {
             algorithm: Algorithm::Incognito,
-            checker: crate::check::choose(),
+            checker: CheckerKind::SuperRoots,
             marking: Marking::Transitive,
             threads: 1,
             record: Record::Counters,

@@ -21,6 +21,8 @@ mod bitmap;
 pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use cube::{CubeOptions, Materialize};
 
+use std::mem::discriminant;
+
 use crate::error::Result;
 use crate::frequency::{FrequencySource, Method};
 use crate::lattice::Lattice;
@@ -46,6 +48,14 @@ pub struct Work {
     pub table_scans: u64,
     /// Groups read while rolling up or projecting frequency sets.
     pub groups_touched: u64,
+    /// Sets of records intersected (`bitmap`).
+    pub ands: u64,
+    /// Sets of records united with another (`bitmap`).
+    pub ors: u64,
+    /// Sets of records, or intersections of two, whose size was asked for (`bitmap`).
+    pub counts: u64,
+    /// Records of small sets whose labels were looked up (`bitmap`).
+    pub look_ups: u64,
 }
 
 impl std::ops::AddAssign for Work {
@@ -53,6 +63,10 @@ impl std::ops::AddAssign for Work {
         self.nodes_checked += other.nodes_checked;
         self.table_scans += other.table_scans;
         self.groups_touched += other.groups_touched;
+        self.ands += other.ands;
+        self.ors += other.ors;
+        self.counts += other.counts;
+        self.look_ups += other.look_ups;
     }
 }
 
@@ -64,6 +78,11 @@ pub trait Checker: Sync {
     /// What was done before the first judge was opened.
     fn preparation(&self) -> Work {
         Work::default()
+    }
+
+    /// The most bytes that sets of records have taken so far (`bitmap`).
+    fn peak_bytes(&self) -> u64 {
+        0
     }
 }
 
@@ -161,6 +180,12 @@ pub const ALL: &[Entry<CheckerKind>] = &[
 ];
 
 impl CheckerKind {
+    /// What the checker is called, whatever its options.
+    pub fn name(self) -> &'static str {
+        let is_same = |entry: &&Entry<CheckerKind>| discriminant(&entry.item) == discriminant(&self);
+        ALL.iter().find(is_same).expect("every checker is registered").name
+    }
+
     /// Gets the checker ready for a problem; only `cube` and `bitmap` have anything to do.
     pub fn prepare<'a>(self, problem: Problem<'a>, watch: &Watch) -> Result<Box<dyn Checker + 'a>> {
         Ok(match self {
@@ -175,6 +200,7 @@ impl CheckerKind {
 }
 
 /// The checker to use when nobody names one.
-pub fn choose() -> CheckerKind {
-    CheckerKind::SuperRoots
+pub fn choose(problem: Problem<'_>, memory: Option<u64>) -> Result<CheckerKind> {
+    let _ = (problem, memory, bitmap::need(problem.source)?);
+    Ok(CheckerKind::SuperRoots)
 }

@@ -27,6 +27,7 @@ pub enum KeyWidth {
 /// Where each attribute's levels lie in a key.
 #[derive(Debug)]
 pub struct KeyLayout {
+    names: Vec<String>,
     attributes: Vec<Bits>,
     n_bits: u32,
     packing: Packing,
@@ -76,7 +77,13 @@ impl KeyLayout {
             KeyWidth::U128 => Packing::U128(Packed::new(&bits, n_bits)),
             KeyWidth::Wide => Packing::Wide(Packed::new(&bits, n_bits)),
         };
-        KeyLayout { attributes: bits, n_bits, packing }
+        let names = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
+        KeyLayout { names, attributes: bits, n_bits, packing }
+    }
+
+    /// What an attribute's column is called.
+    pub fn name(&self, attribute: usize) -> &str {
+        &self.names[attribute]
     }
 
     /// How many bits a key has.
@@ -108,14 +115,16 @@ impl KeyLayout {
         self.attributes[attribute].kept[usize::from(level)] == 0
     }
 
-    /// The label at a level of each label that values have at level 0; 0 for those that no value has.
-    pub(crate) fn labels_up(&self, attribute: usize, level: u8) -> Vec<u32> {
-        let labels = &self.attributes[attribute].labels;
-        let mut up = vec![0; labels[0].iter().max().map_or(0, |&most| most as usize + 1)];
-        for (&label, &at_level) in labels[0].iter().zip(&labels[usize::from(level)]) {
-            up[label as usize] = at_level;
+    /// For each code that an attribute's records can have, its label at a level; 0 for codes
+    /// that no value has.
+    pub(crate) fn labels_of_codes(&self, attribute: usize, level: u8) -> Vec<u32> {
+        let bits = &self.attributes[attribute];
+        let codes = (0..bits.labels[0].len()).map(|value| bits.code_of_value(value));
+        let mut labels = vec![0; codes.clone().max().map_or(0, |most| most as usize + 1)];
+        for (code, &label) in codes.zip(&bits.labels[usize::from(level)]) {
+            labels[code as usize] = label;
         }
-        up
+        labels
     }
 
     pub(crate) fn packed_u64(&self) -> &Packed<u64> {
@@ -140,7 +149,23 @@ impl KeyLayout {
     }
 }
 
+/// Attributes of up to so many bits have their bits as code.
+const MAX_CODE_BITS: u32 = 16;
+
 impl Bits {
+    /// A small number that tells the labels at level 0 apart: the attribute's bits in a key where they are few, else the
+    /// label.
+    fn code_of_value(&self, value: usize) -> u32 {
+        if self.kept[0] > MAX_CODE_BITS {
+            return self.labels[0][value];
+        }
+        let mut code = 0;
+        for (level, labels) in self.labels.iter().enumerate() {
+            code |= self.siblings[level][labels[value] as usize] << (self.kept[0] - self.kept[level]);
+        }
+        code
+    }
+
     fn new(attribute: &Attribute) -> Self {
         let height = attribute.height();
         let mut kept = vec![0; usize::from(height) + 1];
@@ -302,6 +327,32 @@ impl<K: Key> Packed<K> {
             key.unite(&self.values[attribute][value].masked(&self.masks[attribute][usize::from(level)]));
         }
         labels.next().is_none().then_some(key)
+    }
+
+    /// The code of an attribute in each of the keys, some thousand at a time.
+    pub(crate) fn visit_codes(
+        &self,
+        layout: &KeyLayout,
+        keys: &[K],
+        attribute: usize,
+        visit: &mut dyn FnMut(&[u32]),
+    ) {
+        const BLOCK: usize = 4096;
+        let bits = &layout.attributes[attribute];
+        let (offset, kept) = (bits.end - bits.kept[0], bits.kept[0]);
+        let mut codes = Vec::with_capacity(BLOCK);
+        for keys in keys.chunks(BLOCK) {
+            codes.clear();
+            if kept > MAX_CODE_BITS {
+                codes.extend(keys.iter().map(|key| self.label(layout, key, attribute, 0)));
+            } else if kept == 0 {
+                codes.resize(keys.len(), 0);
+            } else {
+                let mask = (1_u32 << kept) - 1;
+                codes.extend(keys.iter().map(|key| key.extract(offset, mask)));
+            }
+            visit(&codes);
+        }
     }
 
     /// The label code of an attribute at a level, read from a key.

@@ -45,10 +45,11 @@ pub trait FrequencySource: Sync {
     /// Groups all records once and counts what `demand` asks for.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
 
-    /// The label at level 0 of each record for an attribute; `None` where the source has counts only.
-    fn labels_of(&self, attribute: usize) -> Option<Vec<u32>> {
-        let _ = attribute;
-        None
+    /// Shows a code of each record for an attribute, in order, many at a time: equal where labels at level 0 are equal, and
+    /// known to the layout. Says false, and shows nothing, where the source has counts only.
+    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) -> bool {
+        let _ = (attribute, visit);
+        false
     }
 
     /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all

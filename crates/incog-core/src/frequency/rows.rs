@@ -134,10 +134,11 @@ impl FrequencySource for Rows {
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
     }
 
-    fn labels_of(&self, attribute: usize) -> Option<Vec<u32>> {
+    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) -> bool {
         with_keys!(self.layout, &self.keys, |keys, packed| {
-            Some(keys.iter().map(|key| packed.label(&self.layout, key, attribute, 0)).collect())
-        })
+            packed.visit_codes(&self.layout, keys, attribute, visit);
+        });
+        true
     }
 
     fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {

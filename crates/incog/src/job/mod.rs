@@ -187,12 +187,30 @@ pub struct SearchJob {
     /// How many attribute subsets to search at a time; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
-    /// How much memory the sets of the checker `cube` may take: bytes, or "512 MiB".
+    /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cube_memory: Option<CountOrText>,
+    pub memory: Option<CountOrText>,
     /// What the checker `cube` computes beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cube_levels: Option<CubeLevels>,
+    /// How the checker `bitmap` makes its sets of records; depth-first unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap_sets: Option<BitmapSets>,
+    /// Whether the checker `bitmap` stops at the first refused group that is too much; true unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap_pruning: Option<bool>,
+}
+
+/// How the checker `bitmap` makes its sets of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BitmapSets {
+    /// Afresh from single columns: the least memory.
+    OneLevel,
+    /// From those of earlier nodes: the fewest operations, the most memory.
+    Reusing,
+    /// Column after column, keeping one set each.
+    DepthFirst,
 }
 
 /// What the checker `cube` computes beforehand.

@@ -1,194 +1,197 @@
 //! A set of records for every label of every level of every attribute.
 //!
 //! A label of the data has the records that have it; one further up has the union of its children's (the paper: OR
-//! generalizes). Each set is kept in whichever form is smaller: bits, n / 8 bytes, or a sorted list, 4 bytes a record. So a
-//! level takes at most 4 bytes a record and never more than its bits: an attribute with 31,953 values over 4.6 million
-//! records takes 18 MB at level 0, not 18 GB.
+//! generalizes). A level takes at most 4 bytes a record and never more than its bits: an attribute with 31,953 values
+//! over 4.6 million records takes 18 MB at level 0, not 18 GB. How much that will be follows from counts alone
+//! ([`need`]), before anything is built.
+
+use std::sync::Arc;
 
 use incog_bits::Bits;
 
+use super::codes::Codes;
+use super::ledger::{Ledger, Set};
+use super::records::{Records, n_bytes};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::FrequencySource;
+use crate::frequency::{FrequencySource, Method};
+use crate::group::Demand;
+use crate::lattice::Grouping;
 
 /// The sets of all labels.
 pub(super) struct Index {
-    /// `attributes[attribute][level]` are the labels that occur, the rarest first.
-    attributes: Vec<Vec<Vec<Records>>>,
-    n_records: usize,
-    n_bytes: u64,
+    attributes: Vec<Attribute>,
+    pub(super) n_records: usize,
+    /// Unions that building it took.
+    pub(super) n_unions: u64,
 }
 
-/// Some records.
-#[derive(Debug, Clone)]
-pub(super) enum Records {
-    /// A bit each.
-    Bits { bits: Bits, count: u64 },
-    /// Ascending.
-    List(Vec<u32>),
+struct Attribute {
+    /// The code of each record.
+    codes: Codes,
+    levels: Vec<Level>,
+}
+
+/// One level of an attribute.
+pub(super) struct Level {
+    /// The labels that occur, the rarest first.
+    pub(super) labels: Vec<Labelled>,
+    /// The label here of each code.
+    pub(super) up: Vec<u32>,
+}
+
+/// A label and the records that have it.
+#[derive(Clone)]
+pub(super) struct Labelled {
+    pub(super) label: u32,
+    pub(super) set: Arc<Set>,
+}
+
+/// How many bytes the sets of each attribute take, and its records' labels.
+pub(crate) fn need(source: &dyn FrequencySource) -> Result<Vec<u64>> {
+    let n_records = source.n_rows() as usize;
+    let heights = source.layout().heights();
+    let needs = heights.iter().enumerate().map(|(attribute, &height)| {
+        let mut need = Codes::n_bytes(source.layout().labels_of_codes(attribute, 0).len(), n_records);
+        for level in 0..=height {
+            let counts = counts(source, attribute, level)?;
+            need += counts.into_iter().map(|count| n_bytes(count, n_records)).sum::<u64>();
+        }
+        Ok(need)
+    });
+    needs.collect()
+}
+
+/// How many records each label of a level has.
+fn counts(source: &dyn FrequencySource, attribute: usize, level: u8) -> Result<Vec<u64>> {
+    let mut grouping = Grouping::NOTHING;
+    grouping.set(attribute, level);
+    Ok(source.count(&grouping, &Demand::default(), Method::Auto)?.measures().rows().to_vec())
 }
 
 impl Index {
     /// Reads the records once for each attribute. Fails when the sets would take more than `memory` bytes, or when the
     /// source has no records.
-    pub(super) fn build(source: &dyn FrequencySource, memory: Option<u64>) -> Result<Self> {
+    pub(super) fn build(
+        source: &dyn FrequencySource,
+        memory: Option<u64>,
+        ledger: &Arc<Ledger>,
+    ) -> Result<Self> {
+        if let Some(memory) = memory {
+            check_fits(source, memory)?;
+        }
         let n_records = source.n_rows() as usize;
-        let layout = source.layout();
-        let mut index = Index { attributes: Vec::new(), n_records, n_bytes: 0 };
-        for (attribute, &height) in layout.heights().iter().enumerate() {
-            let Some(labels) = source.labels_of(attribute) else {
-                return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
-                    .with_hint("choose another checker: super-roots"));
-            };
-            let mut levels: Vec<Vec<Records>> = Vec::new();
-            for level in 0..=height {
-                // Each label of the data goes to one label of this level: its records are united.
-                let up = layout.labels_up(attribute, level);
-                let mut lists: Vec<Vec<u32>> =
-                    vec![Vec::new(); up.iter().max().map_or(0, |&most| most as usize + 1)];
-                for (record, &label) in labels.iter().enumerate() {
-                    lists[up[label as usize] as usize].push(record as u32);
-                }
-                let mut sets: Vec<Records> = Vec::new();
-                for list in lists.into_iter().filter(|list| !list.is_empty()) {
-                    let set = Records::new(list, n_records);
-                    index.n_bytes += set.n_bytes();
-                    sets.push(set);
-                }
-                if memory.is_some_and(|memory| index.n_bytes > memory) {
-                    return Err(Error::new(
-                        ErrorKind::Limit,
-                        format!(
-                            "the bitmaps of the first {} quasi-identifiers alone take {} bytes; the bound is {}",
-                            attribute + 1,
-                            index.n_bytes,
-                            memory.unwrap_or_default()
-                        ),
-                    )
-                    .with_hint("raise the bound, or choose another checker: super-roots"));
-                }
-                // A rare label refuses a node sooner.
-                sets.sort_by_key(Records::count);
-                levels.push(sets);
-            }
-            index.attributes.push(levels);
+        let mut index = Index { attributes: Vec::new(), n_records, n_unions: 0 };
+        for (attribute, &height) in source.layout().heights().iter().enumerate() {
+            let attribute = index.attribute(source, attribute, height, ledger)?;
+            index.attributes.push(attribute);
         }
         Ok(index)
     }
 
-    /// The labels that occur at a level, the rarest first.
-    pub(super) fn labels(&self, attribute: usize, level: u8) -> &[Records] {
-        &self.attributes[attribute][usize::from(level)]
-    }
-
-    pub(super) fn n_records(&self) -> usize {
-        self.n_records
-    }
-}
-
-impl Records {
-    /// In the smaller form.
-    pub(super) fn new(list: Vec<u32>, n_records: usize) -> Self {
-        if 4 * list.len() <= n_records / 8 {
-            return Records::List(list);
+    fn attribute(
+        &mut self,
+        source: &dyn FrequencySource,
+        attribute: usize,
+        height: u8,
+        ledger: &Arc<Ledger>,
+    ) -> Result<Attribute> {
+        let ups: Vec<Vec<u32>> =
+            (0..=height).map(|level| source.layout().labels_of_codes(attribute, level)).collect();
+        let n_codes = ups[0].len();
+        let mut codes = Codes::with_room(n_codes, self.n_records);
+        let has_records = source.visit_codes(attribute, &mut |some| codes.extend(some));
+        if !has_records {
+            return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
+                .with_hint("choose another checker: super-roots"));
         }
-        let mut bits = Bits::none(n_records);
-        for &record in &list {
-            bits.insert(record as usize);
-        }
-        Records::Bits { bits, count: list.len() as u64 }
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        match self {
-            Records::Bits { count, .. } => *count,
-            Records::List(list) => list.len() as u64,
-        }
-    }
-
-    fn n_bytes(&self) -> u64 {
-        match self {
-            Records::Bits { bits, .. } => bits.n_bytes() as u64,
-            Records::List(list) => 4 * list.len() as u64,
-        }
-    }
-
-    /// How many records are in both.
-    pub(super) fn and_count(&self, other: &Records) -> u64 {
-        match (self, other) {
-            (Records::Bits { bits: a, .. }, Records::Bits { bits: b, .. }) => a.and_count(b),
-            (Records::Bits { bits, .. }, Records::List(list))
-            | (Records::List(list), Records::Bits { bits, .. }) => {
-                list.iter().filter(|&&record| bits.contains(record as usize)).count() as u64
+        let sets: Vec<Records> = match &codes {
+            // A byte a record: comparing all of them with a label is faster than dealing them out.
+            Codes::U8(codes) => {
+                (0..n_codes).map(|code| Records::from_bits(Bits::equal(codes, code as u8))).collect()
             }
-            (Records::List(a), Records::List(b)) => in_both(a, b).count() as u64,
-        }
-    }
-
-    /// The records that are in both.
-    pub(super) fn and(&self, other: &Records) -> Records {
-        match (self, other) {
-            (Records::Bits { bits: a, .. }, Records::Bits { bits: b, .. }) => {
-                let mut bits = Bits::none(a.n_records());
-                let count = a.and(b, &mut bits);
-                if 4 * count as usize <= a.n_records() / 8 {
-                    return Records::List(bits.records().map(|record| record as u32).collect());
+            Codes::U32(codes) => {
+                let mut counts = vec![0_u64; n_codes];
+                codes.iter().for_each(|&code| counts[code as usize] += 1);
+                let mut sets: Vec<Records> =
+                    counts.iter().map(|&count| Records::with_room(count, self.n_records)).collect();
+                for (record, &code) in codes.iter().enumerate() {
+                    sets[code as usize].push(record as u32);
                 }
-                Records::Bits { bits, count }
+                sets
             }
-            (Records::Bits { bits, .. }, Records::List(list))
-            | (Records::List(list), Records::Bits { bits, .. }) => {
-                let both = list.iter().copied().filter(|&record| bits.contains(record as usize));
-                Records::List(both.collect())
+        };
+        let mut below: Vec<Labelled> = sets
+            .into_iter()
+            .enumerate()
+            .filter(|(_, set)| set.count() > 0)
+            .map(|(code, set)| Labelled { label: ups[0][code], set: ledger.enter(set) })
+            .collect();
+        let mut levels = Vec::new();
+        for (level, up) in ups.iter().enumerate() {
+            if level > 0 {
+                below = self.generalize(&below, &between(&ups[level - 1], up), ledger);
             }
-            (Records::List(a), Records::List(b)) => Records::List(in_both(a, b).collect()),
+            let mut labels = below.clone();
+            // A rare label refuses a node sooner.
+            labels.sort_by_key(|labelled| labelled.set.count());
+            levels.push(Level { labels, up: up.clone() });
         }
+        Ok(Attribute { codes, levels })
+    }
+
+    /// The sets one level up, by OR.
+    fn generalize(&mut self, below: &[Labelled], up: &[u32], ledger: &Arc<Ledger>) -> Vec<Labelled> {
+        let mut children: Vec<(u32, &Labelled)> =
+            below.iter().map(|child| (up[child.label as usize], child)).collect();
+        children.sort_by_key(|(label, _)| *label);
+        let parents = children.chunk_by(|a, b| a.0 == b.0).map(|siblings| {
+            if let [(label, only)] = siblings {
+                return Labelled { label: *label, set: Arc::clone(&only.set) };
+            }
+            self.n_unions += siblings.len() as u64 - 1;
+            let sets: Vec<&Records> = siblings.iter().map(|(_, child)| &**child.set).collect();
+            Labelled { label: siblings[0].0, set: ledger.enter(Records::union(&sets, self.n_records)) }
+        });
+        parents.collect()
+    }
+
+    /// A level of an attribute.
+    pub(super) fn level(&self, attribute: usize, level: u8) -> &Level {
+        &self.attributes[attribute].levels[usize::from(level)]
+    }
+
+    /// The code of each record.
+    pub(super) fn codes(&self, attribute: usize) -> &Codes {
+        &self.attributes[attribute].codes
+    }
+
+    /// The label at the higher level of each label at the lower one.
+    pub(super) fn labels_between(&self, attribute: usize, lower: u8, higher: u8) -> Vec<u32> {
+        between(&self.level(attribute, lower).up, &self.level(attribute, higher).up)
     }
 }
 
-/// What stands in both ascending lists: each record of the shorter is looked for in what is left of the longer.
-fn in_both<'a>(a: &'a [u32], b: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-    let (short, mut long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    short.iter().copied().filter(move |record| {
-        // Steps of 1, 2, 4, ... and then a binary search: cheap whether the next is near or far.
-        let mut end = 1;
-        while end < long.len() && long[end] < *record {
-            end *= 2;
-        }
-        let found = long[..long.len().min(end + 1)].partition_point(|other| other < record);
-        long = &long[found..];
-        long.first() == Some(record)
-    })
+fn between(lower: &[u32], higher: &[u32]) -> Vec<u32> {
+    let mut up = vec![0; lower.iter().max().map_or(0, |&most| most as usize + 1)];
+    for (&label, &parent) in lower.iter().zip(higher) {
+        up[label as usize] = parent;
+    }
+    up
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    proptest! {
-        #[test]
-        fn both_forms_intersect_alike(
-            a in proptest::collection::btree_set(0..3000_u32, 0..400),
-            b in proptest::collection::btree_set(0..3000_u32, 0..400),
-        ) {
-            let forms = |set: &BTreeSet<u32>| {
-                let list: Vec<u32> = set.iter().copied().collect();
-                let mut bits = Bits::none(3000);
-                list.iter().for_each(|&record| bits.insert(record as usize));
-                [Records::List(list.clone()), Records::Bits { bits, count: list.len() as u64 }]
-            };
-            let both: Vec<u32> = a.intersection(&b).copied().collect();
-            for a in forms(&a) {
-                for b in forms(&b) {
-                    prop_assert_eq!(a.and_count(&b), both.len() as u64);
-                    let list = match a.and(&b) {
-                        Records::List(list) => list,
-                        Records::Bits { bits, .. } => bits.records().map(|record| record as u32).collect(),
-                    };
-                    prop_assert_eq!(&list, &both);
-                }
-            }
-        }
+fn check_fits(source: &dyn FrequencySource, memory: u64) -> Result<()> {
+    let needs = need(source)?;
+    let total: u64 = needs.iter().sum();
+    let largest = needs.iter().enumerate().max_by_key(|(attribute, need)| (**need, usize::MAX - attribute));
+    match largest {
+        Some((attribute, most)) if total > memory => Err(Error::new(
+            ErrorKind::Limit,
+            format!(
+                "bitmaps of all columns take {total} bytes, those of column `{}` alone {most}; the bound is {memory}",
+                source.layout().name(attribute)
+            ),
+        )
+        .with_hint("raise the bound, or choose another checker: super-roots")),
+        _ => Ok(()),
     }
 }

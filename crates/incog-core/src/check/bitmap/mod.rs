@@ -6,25 +6,41 @@
 //!    group below k). An empty intersection is no group, and no failure.
 //!
 //! How intersections are made can be chosen ([`Intersect`]): the paper's *1-level*, which ANDs the sets of single
-//! attributes afresh for every combination of labels, or depth-first over the attributes, which keeps one intersection per
-//! attribute on the way down and skips whatever lies below an empty one.
+//! attributes afresh for every combination of labels; its *reusing* ([`reuse`]), which keeps the sets of groups; or
+//! depth-first over the attributes ([`walk`]), which keeps one intersection per attribute on the way down and skips whatever
+//! lies below an empty one.
 //!
-//! Differs from the paper: (1) rare labels come first, and attributes with few labels; (2) a set that is too small already
-//! is refused with all its groups, without looking at them (so only policies that a larger group satisfies more easily
-//! are judged, and only by rows); (3) the last attribute is counted, not intersected; (4) sparse sets are lists; (5) the
-//! paper's *reusing*, which keeps the bitmaps of a node's specialization, is not there yet.
+//! Differs from the paper: (1) rare labels come first, and attributes with few labels; (2) depth-first, a set that is too
+//! small already is refused with all its groups, without looking at them (so only policies that a larger group satisfies
+//! more easily are judged, and only by rows), and the last attribute is counted, not intersected; (3) a set whose records
+//! are all accounted for is not intersected with further labels; (4) sparse sets are lists.
 //!
 //! Cost: for each node, up to the product of its labels' numbers of ANDs, each n / 64 words or a short list. Memory: the
-//! index, at most 4 bytes a record, attribute and level, and one set per attribute.
+//! index, at most 4 bytes a record, attribute and level, and one set per attribute; with *reusing* up to 4 bytes a record
+//! for every node kept.
 
+mod codes;
 mod index;
+mod ledger;
+mod records;
+mod reuse;
+mod walk;
+
+pub(crate) use index::need;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::Measures;
 use crate::lattice::Lattice;
 use crate::privacy::{Closure, Policy};
-use index::{Index, Records};
+use index::Index;
+use ledger::Ledger;
+use reuse::{Groups, Maker, Store};
+use walk::{Buffer, Dimension, Walk};
 
 /// How bitmaps are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +49,7 @@ pub struct BitmapOptions {
     pub intersect: Intersect,
     /// When a node's judgement ends.
     pub stop: Stop,
-    /// The sets may take so many bytes; no bound unless given.
+    /// The sets may take so many bytes; no bound unless given. If the index alone takes more, that is an error.
     pub memory: Option<u64>,
 }
 
@@ -42,6 +58,9 @@ pub struct BitmapOptions {
 pub enum Intersect {
     /// Afresh from the sets of single attributes, for every combination of labels: the paper's 1-level optimization.
     OneLevel,
+    /// From groups that were kept: OR generalizes those of a failing node, AND refines those of the previous subset. The
+    /// paper's reusing optimization.
+    Reusing,
     /// Depth-first over the attributes: the intersection of the first ones is used for all labels of the next.
     DepthFirst,
 }
@@ -61,11 +80,22 @@ impl BitmapOptions {
         BitmapOptions { intersect: Intersect::DepthFirst, stop: Stop::Early, memory: None };
 }
 
+/// What was done with sets.
+#[derive(Debug, Clone, Copy, Default)]
+struct Operations {
+    ands: u64,
+    ors: u64,
+    counts: u64,
+    look_ups: u64,
+}
+
 /// Judges nodes by intersecting the sets of their labels.
 pub(super) struct Bitmap<'a> {
     problem: Problem<'a>,
     options: BitmapOptions,
     index: Index,
+    ledger: Arc<Ledger>,
+    store: Store,
     /// The fewest rows of a group that the policy admits.
     least: u64,
 }
@@ -73,13 +103,25 @@ pub(super) struct Bitmap<'a> {
 impl<'a> Bitmap<'a> {
     pub(super) fn build(problem: Problem<'a>, options: BitmapOptions) -> Result<Self> {
         let least = least_admitted(problem.policy, problem.source.n_rows())?;
-        Ok(Bitmap { problem, options, index: Index::build(problem.source, options.memory)?, least })
+        let ledger = Arc::new(Ledger::default());
+        let index = Index::build(problem.source, options.memory, &ledger)?;
+        Ok(Bitmap { problem, options, index, ledger, store: Store::default(), least })
     }
+
+    /// May what is there now be kept?
+    fn has_room(&self) -> bool {
+        self.options.memory.is_none_or(|memory| self.ledger.now() <= memory)
+    }
+}
+
+/// Does the policy ask for nothing but numbers of rows, the more the better?
+pub(super) fn judges(policy: &Policy) -> bool {
+    policy.closure() == Closure::Absorbing && policy.demand().is_rows_only()
 }
 
 /// The fewest rows of a group that a policy admits; more than there are, if it admits none.
 fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
-    if policy.closure() != Closure::Absorbing || !policy.demand().is_rows_only() {
+    if !judges(policy) {
         return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` judges k-anonymity of rows only")
             .with_hint("choose another checker: super-roots"));
     }
@@ -97,125 +139,101 @@ fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
 }
 
 impl Checker for Bitmap<'_> {
-    fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], _: Keep) -> Result<Box<dyn Judge + 'a>> {
-        Ok(Box::new(BitmapJudge { bitmap: self, family, work: Work::default() }))
+    fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
+        self.store.forget_for(family.attributes().len());
+        Ok(Box::new(BitmapJudge {
+            bitmap: self,
+            family,
+            keep,
+            kept: FxHashMap::default(),
+            buffers: Vec::new(),
+            work: Work::default(),
+        }))
     }
 
     fn preparation(&self) -> Work {
-        Work { table_scans: 1, ..Work::default() }
+        Work { table_scans: 1, ors: self.index.n_unions, ..Work::default() }
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.ledger.peak()
     }
 }
 
 struct BitmapJudge<'a> {
     bitmap: &'a Bitmap<'a>,
     family: &'a Lattice,
+    keep: Keep,
+    kept: FxHashMap<usize, Arc<Groups>>,
+    buffers: Vec<Buffer>,
     work: Work,
+}
+
+impl BitmapJudge<'_> {
+    /// Judges a node by groups that were kept, and keeps its own.
+    fn reuse(&mut self, node: usize, walk: &mut Walk) {
+        let bitmap = self.bitmap;
+        let attributes = self.family.attributes();
+        let maker = Maker { index: &bitmap.index, ledger: &bitmap.ledger, store: &bitmap.store, attributes };
+        let levels: Vec<u8> = self.family.levels(node).collect();
+        let below = self.family.specializations(node).filter_map(|down| self.kept.get(&down));
+        let groups = match below.min_by_key(|groups| groups.n_groups()) {
+            Some(groups) => maker.generalize(groups, &levels, walk),
+            None => maker.intersect(&levels, walk),
+        };
+        let Some(groups) = groups.filter(|_| bitmap.has_room()).map(Arc::new) else {
+            return;
+        };
+        let n_attributes = bitmap.problem.source.layout().heights().len();
+        if walk.holds() && attributes.len() < n_attributes {
+            bitmap.store.keep(attributes, &groups);
+        }
+        if self.keep == Keep::Everything || (self.keep == Keep::Failing && !walk.holds()) {
+            self.kept.insert(node, groups);
+        }
+    }
 }
 
 impl Judge for BitmapJudge<'_> {
     fn judge(&mut self, node: usize) -> Result<bool> {
-        let Bitmap { problem, options, index, least } = self.bitmap;
+        let Bitmap { problem, options, index, least, .. } = self.bitmap;
         self.work.nodes_checked += 1;
-        let levels = self.family.attributes().iter().zip(self.family.levels(node));
-        let mut attributes: Vec<&[Records]> =
-            levels.map(|(&attribute, level)| index.labels(attribute, level)).collect();
-        // Few labels first: an intersection serves all labels of the next. One label changes nothing.
-        attributes.retain(|labels| labels.len() > 1);
-        attributes.sort_by_key(|labels| labels.len());
         let mut walk = Walk {
             least: *least,
             budget: problem.policy.budget(),
             stop: options.stop,
             refused: 0,
-            n_sets: 0,
+            operations: Operations::default(),
         };
-        match (options.intersect, attributes.as_slice()) {
+        let levels = self.family.attributes().iter().zip(self.family.levels(node));
+        let mut attributes: Vec<Dimension<'_>> = levels
+            .map(|(&attribute, number)| {
+                let level = index.level(attribute, number);
+                Dimension { labels: &level.labels, codes: index.codes(attribute), up: &level.up }
+            })
+            .collect();
+        // Few labels first: an intersection serves all labels of the next. One label changes nothing.
+        attributes.retain(|attribute| attribute.labels.len() > 1);
+        attributes.sort_by_key(|attribute| attribute.labels.len());
+        match options.intersect {
             // All records are one group.
-            (_, []) => walk.group(index.n_records() as u64),
-            (Intersect::DepthFirst, [first, rest @ ..]) => walk.descend(first, rest),
-            (Intersect::OneLevel, attributes) => walk.afresh(attributes, &mut Vec::new()),
-        };
-        self.work.groups_touched += walk.n_sets;
-        Ok(walk.refused <= walk.budget)
+            _ if attributes.is_empty() => _ = walk.group(index.n_records as u64),
+            Intersect::DepthFirst => _ = walk.descend(&attributes, &mut self.buffers),
+            Intersect::OneLevel => _ = walk.afresh(&attributes, &mut Vec::new(), &mut self.buffers),
+            Intersect::Reusing => self.reuse(node, &mut walk),
+        }
+        self.work.ands += walk.operations.ands;
+        self.work.ors += walk.operations.ors;
+        self.work.counts += walk.operations.counts;
+        self.work.look_ups += walk.operations.look_ups;
+        Ok(walk.holds())
+    }
+
+    fn forget_below(&mut self, height: usize) {
+        self.kept.retain(|&node, _| self.family.height(node) >= height);
     }
 
     fn work(&self) -> Work {
         self.work
-    }
-}
-
-/// The judgement of one node.
-struct Walk {
-    least: u64,
-    budget: u64,
-    stop: Stop,
-    /// Rows of refused groups so far.
-    refused: u64,
-    /// Intersections and counts made.
-    n_sets: u64,
-}
-
-impl Walk {
-    /// One group more. Says whether to go on.
-    fn group(&mut self, rows: u64) -> bool {
-        if rows < self.least {
-            self.refused += rows;
-        }
-        self.stop == Stop::AtTheEnd || self.refused <= self.budget
-    }
-
-    /// All groups of the attributes from the first set of labels on. Says whether to go on.
-    fn descend(&mut self, labels: &[Records], rest: &[&[Records]]) -> bool {
-        labels.iter().all(|label| {
-            let count = label.count();
-            self.n_sets += 1;
-            match rest {
-                _ if count < self.least => self.group(count),
-                [] => self.group(count),
-                [next, rest @ ..] => self.below(label, next, rest),
-            }
-        })
-    }
-
-    /// All groups within a set of records.
-    fn below(&mut self, set: &Records, labels: &[Records], rest: &[&[Records]]) -> bool {
-        labels.iter().all(|label| {
-            self.n_sets += 1;
-            let [next, rest @ ..] = rest else {
-                return self.group(set.and_count(label));
-            };
-            let both = set.and(label);
-            match both.count() {
-                0 => true,
-                // Whatever is in it is too small too.
-                count if count < self.least => self.group(count),
-                _ => self.below(&both, next, rest),
-            }
-        })
-    }
-
-    /// Every combination of labels, intersected from single attributes.
-    fn afresh<'r>(&mut self, attributes: &[&'r [Records]], chosen: &mut Vec<&'r Records>) -> bool {
-        if let [labels, rest @ ..] = attributes {
-            return labels.iter().all(|label| {
-                chosen.push(label);
-                let goes_on = self.afresh(rest, chosen);
-                chosen.pop();
-                goes_on
-            });
-        }
-        self.n_sets += chosen.len() as u64;
-        let rows = match chosen.as_slice() {
-            [] => return true,
-            [only] => only.count(),
-            [first, middle @ .., last] => {
-                let mut set: Option<Records> = None;
-                for label in middle {
-                    set = Some(set.as_ref().unwrap_or(first).and(label));
-                }
-                set.as_ref().unwrap_or(first).and_count(last)
-            }
-        };
-        self.group(rows)
     }
 }

@@ -1,0 +1,106 @@
+//! Which checker a job asks for, with its options.
+//!
+//! A job that names none gets the one that [`check::choose`] picks for its data, so it is settled in two steps: what can be
+//! said without the data ([`CheckerChoice::new`]), and the rest ([`CheckerChoice::settle`]).
+
+use incog_core::check::{
+    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
+};
+use incog_core::registry::Entry;
+use incog_core::{Error, Result};
+
+use crate::job::{BitmapSets, CountOrText, CubeLevels, Job};
+
+/// A checker as far as it is known without the data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CheckerChoice {
+    /// Named by the job.
+    Named(&'static str, CheckerKind),
+    /// To be chosen, with a bound on the memory of its sets.
+    Free { memory: Option<u64> },
+}
+
+impl CheckerChoice {
+    /// Checks the options of a job against the checker that it names, if it names one.
+    pub(crate) fn new(job: &Job, named: Option<&'static Entry<CheckerKind>>) -> Result<Self> {
+        let search = &job.search;
+        let settings = [
+            ("cube_levels", "cube", search.cube_levels.is_some()),
+            ("bitmap_sets", "bitmap", search.bitmap_sets.is_some()),
+            ("bitmap_pruning", "bitmap", search.bitmap_pruning.is_some()),
+        ];
+        for (key, owner, is_set) in settings {
+            if is_set && named.is_none_or(|named| named.name != owner) {
+                let mistake = format!("`{key}` is for the checker `{owner}`");
+                return Err(job
+                    .mistake(&["search", key], mistake)
+                    .with_hint(format!("set checker = \"{owner}\"")));
+            }
+        }
+        let memory = search.memory.as_ref().map(|size| bytes(job, size)).transpose()?;
+        let Some(named) = named else {
+            return Ok(CheckerChoice::Free { memory });
+        };
+        let kind = match named.item {
+            CheckerKind::Cube(_) => {
+                let materialize = match search.cube_levels {
+                    None | Some(CubeLevels::ZeroLevel) => Materialize::ZeroLevel,
+                    Some(CubeLevels::EveryLevel) => Materialize::EveryLevel,
+                };
+                CheckerKind::Cube(CubeOptions { materialize, memory })
+            }
+            CheckerKind::Bitmap(best) => {
+                let intersect = match search.bitmap_sets {
+                    None => best.intersect,
+                    Some(BitmapSets::OneLevel) => Intersect::OneLevel,
+                    Some(BitmapSets::Reusing) => Intersect::Reusing,
+                    Some(BitmapSets::DepthFirst) => Intersect::DepthFirst,
+                };
+                let stop = match search.bitmap_pruning {
+                    None => best.stop,
+                    Some(true) => Stop::Early,
+                    Some(false) => Stop::AtTheEnd,
+                };
+                CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory })
+            }
+            _ if memory.is_some() => {
+                return Err(job
+                    .mistake(&["search", "memory"], format!("the checker `{}` keeps no sets", named.name))
+                    .with_hint("`memory` is for `cube`, `bitmap`, and for jobs that name no checker"));
+            }
+            other => other,
+        };
+        Ok(CheckerChoice::Named(named.name, kind))
+    }
+
+    /// The checker and its name, now that the data is there.
+    pub(crate) fn settle(self, problem: Problem<'_>) -> Result<(&'static str, CheckerKind)> {
+        match self {
+            CheckerChoice::Named(name, kind) => Ok((name, kind)),
+            CheckerChoice::Free { memory } => {
+                let kind = check::choose(problem, memory)?;
+                Ok((kind.name(), kind))
+            }
+        }
+    }
+}
+
+/// A number of bytes: `1048576`, `"512 MiB"`, `"2GiB"`.
+fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
+    let unreadable = || -> Error {
+        job.mistake(&["search", "memory"], "`memory` is not a size")
+            .with_hint("write bytes or a number with KiB, MiB or GiB")
+    };
+    match size {
+        CountOrText::Count(bytes) => u64::try_from(*bytes).map_err(|_| unreadable()),
+        CountOrText::Text(text) => {
+            let text = text.trim();
+            let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
+            let (number, unit) = units
+                .iter()
+                .find_map(|&(suffix, unit)| text.strip_suffix(suffix).map(|number| (number.trim(), unit)))
+                .ok_or_else(unreadable)?;
+            number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(unreadable)
+        }
+    }
+}
