@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use incog_core::hierarchy::{Attribute, Attributes};
-use incog_core::table::{Role, Table};
+use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
+use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 
 /// A table with its quasi-identifiers, all columns in file order.
@@ -54,6 +54,10 @@ impl Dataset {
     fn read(name: &str, data: &Path, hierarchies: &Path) -> Result<Self> {
         let table =
             incog::source::Csv::open(data, Some(b','))?.read(|_| Role::QuasiIdentifier, &Watch::new())?;
+        Dataset::bind(name, table, hierarchies)
+    }
+
+    fn bind(name: &str, table: Table, hierarchies: &Path) -> Result<Self> {
         let attributes = table.columns().iter().map(|column| {
             let file = hierarchies.join(format!("{}.csv", column.name()));
             let hierarchy = incog::source::read_hierarchy(&file, column.name())?;
@@ -61,6 +65,57 @@ impl Dataset {
         });
         let attributes = Attributes::new(attributes.collect::<Result<_>>()?)?;
         Ok(Dataset { name: format!("{name} ({} rows)", table.n_rows()), table, attributes })
+    }
+
+    /// These columns of Adult. More rows than Adult has are drawn from its own, whole, so that all correlations stay.
+    pub(crate) fn adult_of(names: &[&str], n_rows: Option<usize>) -> Result<Self> {
+        let adult = Dataset::adult()?;
+        let n_adult = adult.table.n_rows();
+        let mut random = Random(1);
+        let drawn: Vec<usize> = match n_rows {
+            Some(n_rows) => (0..n_rows).map(|_| random.below(n_adult)).collect(),
+            None => (0..n_adult).collect(),
+        };
+        let columns = names.iter().map(|name| {
+            let column = adult.table.column(name).ok_or_else(|| Error::input("Adult has no such column"))?;
+            let cells = drawn.iter().map(|&row_idx| column.cell(row_idx));
+            Column::from_cells(*name, Role::QuasiIdentifier, cells)
+        });
+        let table = Table::new(columns.collect::<Result<_>>()?)?;
+        Dataset::bind("Adult", table, &project().join("testdata/hierarchies/adult"))
+    }
+
+    /// A table made up: `n_attributes` columns of `n_values` each, of which the first are the most frequent, and a
+    /// hierarchy that joins four at a time.
+    pub(crate) fn made_up(n_rows: usize, n_attributes: usize, n_values: usize) -> Result<Self> {
+        let mut random = Random(7);
+        let mut columns = Vec::new();
+        let mut attributes = Vec::new();
+        for at in 0..n_attributes {
+            let cells: Vec<String> = (0..n_rows)
+                .map(|_| {
+                    let share = random.below(1 << 20) as f64 / (1 << 20) as f64;
+                    ((share * share * n_values as f64) as usize).to_string()
+                })
+                .collect();
+            let cells = cells.iter().map(String::as_str);
+            let column = Column::from_cells(format!("column {at}"), Role::QuasiIdentifier, cells)?;
+            let mut hierarchy = ExplicitHierarchy::new(column.name(), "made up");
+            for value in 0..n_values {
+                let mut row = vec![value.to_string()];
+                let mut width = 4;
+                while width < n_values {
+                    row.push(format!("{} of {width}", value / width));
+                    width *= 4;
+                }
+                row.push("*".into());
+                hierarchy.push(value as u64 + 1, row.iter().map(String::as_str))?;
+            }
+            attributes.push(Attribute::bind(&column, hierarchy.finish()?, "made up")?);
+            columns.push(column);
+        }
+        let name = format!("{n_rows} rows, {n_attributes} columns of {n_values} values");
+        Ok(Dataset { name, table: Table::new(columns)?, attributes: Attributes::new(attributes)? })
     }
 
     /// The rows at level 0 as mixed-radix numbers: what base groups by. No code of the engine takes part.
@@ -73,6 +128,20 @@ impl Dataset {
             }
         }
         keys
+    }
+}
+
+/// SplitMix64: the same numbers everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        ((u128::from(mixed) * n as u128) >> 64) as usize
     }
 }
 

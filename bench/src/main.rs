@@ -5,10 +5,15 @@
 //! Every figure is the least of several rounds in which base and all contestants take turns.
 #![forbid(unsafe_code)]
 
+mod bitmap;
+mod choose;
 mod dataset;
+mod plot;
 mod table;
+mod tuples;
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
@@ -39,6 +44,9 @@ struct Arguments {
     /// Only this number of attributes, where attributes vary
     #[arg(long)]
     attributes: Option<usize>,
+    /// Where charts go
+    #[arg(long, default_value = "bench/results")]
+    plots: PathBuf,
     /// Skip contestants that took longer than this many times base with fewer attributes
     #[arg(long, default_value_t = 100_000.0)]
     patience: f64,
@@ -56,6 +64,12 @@ enum Suite {
     Landsend,
     /// Figure 12: the cube's build cost apart, and materialized levels
     Cube,
+    /// Section 5 of the paper on bitmap-based Incognito: Adult, and Adult resampled to 60 MB
+    Bitmap,
+    /// Where roll-up overtakes bitmaps, by rows and values
+    Crossover,
+    /// Every checker on every case against the one that is chosen
+    Choose,
 }
 
 /// An algorithm of the paper: a traversal with a checker.
@@ -124,6 +138,15 @@ fn main() -> Result<()> {
             cube(&arguments, &landsend, Some(bound))?;
         }
     }
+    if runs(Suite::Bitmap) {
+        bitmap::section_5(&arguments)?;
+    }
+    if runs(Suite::Crossover) {
+        bitmap::crossover(&arguments)?;
+    }
+    if runs(Suite::Choose) {
+        choose::suite(&arguments)?;
+    }
     say(&format!("\npeak memory of the whole run: {}", dataset::peak_memory()));
     Ok(())
 }
@@ -145,10 +168,21 @@ fn compare(
     let rows = Rows::new(&data.table, &attributes)?;
     let policy = Policy::k_anonymity(k)?;
     let keys = data.plain_keys(n_attributes);
+    let problem = Problem { source: &rows, policy: &policy };
+    race(arguments.rounds, problem, &keys, contestants)
+}
+
+/// The same for any problem; `keys` are what base groups.
+fn race(
+    rounds: usize,
+    problem: Problem<'_>,
+    keys: &[u64],
+    contestants: &[Contestant],
+) -> Result<Vec<Option<Measured>>> {
     let mut base = Duration::MAX;
     let mut best: Vec<Option<Measured>> = contestants.iter().map(|_| None).collect();
-    for round in 0..arguments.rounds {
-        base = base.min(time(|| dataset::group_by(&keys)));
+    for round in 0..rounds {
+        base = base.min(time(|| dataset::group_by(keys)));
         for (contestant, best) in contestants.iter().zip(&mut best) {
             // What takes long is measured once: noise is small against it.
             if best
@@ -164,15 +198,15 @@ fn compare(
                 ..Search::default()
             };
             let start = Instant::now();
-            let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new())?;
+            let checker = contestant.checker.prepare(problem, &Watch::new())?;
+            let outcome = search.run_with(&*checker, problem, &Watch::new())?;
             let time = start.elapsed();
             if best.as_ref().is_none_or(|best| time < best.time) {
                 *best = Some(Measured {
                     time,
                     base: Duration::ZERO,
-                    nodes_checked: outcome.work.nodes_checked,
-                    table_scans: outcome.work.table_scans,
-                    groups_touched: outcome.work.groups_touched,
+                    work: outcome.work,
+                    set_bytes: checker.peak_bytes(),
                     holding: outcome.holding.len(),
                 });
             }
@@ -188,15 +222,19 @@ fn compare(
 struct Measured {
     time: Duration,
     base: Duration,
-    nodes_checked: u64,
-    table_scans: u64,
-    groups_touched: u64,
+    work: Work,
+    /// The most bytes that sets of records took.
+    set_bytes: u64,
     holding: usize,
 }
 
 impl Measured {
     fn ratio(&self) -> f64 {
         self.time.as_secs_f64() / self.base.as_secs_f64()
+    }
+
+    fn milliseconds(&self) -> f64 {
+        self.time.as_secs_f64() * 1000.0
     }
 }
 

@@ -31,7 +31,7 @@ impl Table {
                     let _ = write!(
                         self.work,
                         "\n- {name}: {} nodes checked, {} scans, {} groups touched",
-                        measured.nodes_checked, measured.table_scans, measured.groups_touched
+                        measured.work.nodes_checked, measured.work.table_scans, measured.work.groups_touched
                     );
                     // Binary search finds a single node; the others must agree.
                     if measured.holding > 1 {
