@@ -29,8 +29,11 @@ const fn contestant(name: &'static str, checker: CheckerKind) -> Contestant {
 pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
     say("\n### The chosen checker against the others (ms, Incognito)\n");
     let names: Vec<&str> = FIELD.iter().map(|one| one.name).collect();
-    say(&format!("| case | k | suppression | {} | chosen | to the best |", names.join(" | ")));
-    say(&format!("|---|---|---{}|---|---|", "|---".repeat(FIELD.len())));
+    say(&format!(
+        "| case | k | suppression | {} | chosen | to the best | estimates (roll-up, cube, bitmap) |",
+        names.join(" | ")
+    ));
+    say(&format!("|---|---|---{}|---|---|---|", "|---".repeat(FIELD.len())));
     let mut worst = 0.0_f64;
     let mut cases = |data: &Dataset, n_attributes: usize, settings: &[(u64, u64)]| -> Result<()> {
         for &(k, percent) in settings {
@@ -96,11 +99,17 @@ fn case(arguments: &Arguments, data: &Dataset, n_attributes: usize, k: u64, perc
         })
         .collect();
     let ratio = times[at] / best;
+    let estimates = check::estimate(problem, None)?;
+    let estimates: Vec<String> = [Some(estimates.roll_up), estimates.cube, estimates.bitmap]
+        .into_iter()
+        .map(|cost| cost.map_or("–".to_owned(), |cost| format!("{:.2}", cost / 1e6)))
+        .collect();
     say(&format!(
-        "| {}, {n_attributes} | {k} | {percent} % | {} | {} | {ratio:.2} |",
+        "| {}, {n_attributes} | {k} | {percent} % | {} | {} | {ratio:.2} | {} |",
         data.name,
         cells.join(" | "),
-        field[at].name
+        field[at].name,
+        estimates.join(", ")
     ));
     Ok(ratio)
 }

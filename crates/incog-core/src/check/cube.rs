@@ -26,7 +26,7 @@ use crate::lattice::{Grouping, Lattice};
 use crate::watch::Watch;
 
 /// A cube of more attributes than this has over a million sets.
-const MAX_CUBE_ATTRIBUTES: usize = 20;
+pub(super) const MAX_CUBE_ATTRIBUTES: usize = 20;
 
 /// What to compute beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,8 +17,10 @@ mod scan;
 mod roll_up;
 mod cube;
 mod bitmap;
+mod choose;
 
 pub use bitmap::{BitmapOptions, Intersect, Stop};
+pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
 
 use std::mem::discriminant;
@@ -197,10 +199,4 @@ impl CheckerKind {
             CheckerKind::Bitmap(options) => Box::new(bitmap::Bitmap::build(problem, options)?),
         })
     }
-}
-
-/// The checker to use when nobody names one.
-pub fn choose(problem: Problem<'_>, memory: Option<u64>) -> Result<CheckerKind> {
-    let _ = (problem, memory, bitmap::need(problem.source)?);
-    Ok(CheckerKind::SuperRoots)
 }

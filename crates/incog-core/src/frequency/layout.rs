@@ -115,6 +115,14 @@ impl KeyLayout {
         self.attributes[attribute].kept[usize::from(level)] == 0
     }
 
+    /// How many labels the values have at a level.
+    pub fn n_labels(&self, attribute: usize, level: u8) -> usize {
+        let mut labels = self.attributes[attribute].labels[usize::from(level)].clone();
+        labels.sort_unstable();
+        labels.dedup();
+        labels.len()
+    }
+
     /// For each code that an attribute's records can have, its label at a level; 0 for codes
     /// that no value has.
     pub(crate) fn labels_of_codes(&self, attribute: usize, level: u8) -> Vec<u32> {

@@ -45,11 +45,15 @@ pub trait FrequencySource: Sync {
     /// Groups all records once and counts what `demand` asks for.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
 
-    /// Shows a code of each record for an attribute, in order, many at a time: equal where labels at level 0 are equal, and
-    /// known to the layout. Says false, and shows nothing, where the source has counts only.
-    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) -> bool {
-        let _ = (attribute, visit);
+    /// Can the source show its records, or has it counts only?
+    fn has_records(&self) -> bool {
         false
+    }
+
+    /// Shows a code of each record for an attribute, in order, many at a time: equal where labels at level 0 are equal, and
+    /// known to the layout. Shows nothing where the source has no records.
+    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) {
+        let _ = (attribute, visit);
     }
 
     /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all

@@ -134,11 +134,14 @@ impl FrequencySource for Rows {
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
     }
 
-    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) -> bool {
+    fn has_records(&self) -> bool {
+        true
+    }
+
+    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) {
         with_keys!(self.layout, &self.keys, |keys, packed| {
             packed.visit_codes(&self.layout, keys, attribute, visit);
         });
-        true
     }
 
     fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {

@@ -76,13 +76,17 @@ impl Index {
         memory: Option<u64>,
         ledger: &Arc<Ledger>,
     ) -> Result<Self> {
+        if !source.has_records() {
+            return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
+                .with_hint("choose another checker: roll-up"));
+        }
         if let Some(memory) = memory {
             check_fits(source, memory)?;
         }
         let n_records = source.n_rows() as usize;
         let mut index = Index { attributes: Vec::new(), n_records, n_unions: 0 };
         for (attribute, &height) in source.layout().heights().iter().enumerate() {
-            let attribute = index.attribute(source, attribute, height, ledger)?;
+            let attribute = index.attribute(source, attribute, height, ledger);
             index.attributes.push(attribute);
         }
         Ok(index)
@@ -94,16 +98,12 @@ impl Index {
         attribute: usize,
         height: u8,
         ledger: &Arc<Ledger>,
-    ) -> Result<Attribute> {
+    ) -> Attribute {
         let ups: Vec<Vec<u32>> =
             (0..=height).map(|level| source.layout().labels_of_codes(attribute, level)).collect();
         let n_codes = ups[0].len();
         let mut codes = Codes::with_room(n_codes, self.n_records);
-        let has_records = source.visit_codes(attribute, &mut |some| codes.extend(some));
-        if !has_records {
-            return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
-                .with_hint("choose another checker: super-roots"));
-        }
+        source.visit_codes(attribute, &mut |some| codes.extend(some));
         let sets: Vec<Records> = match &codes {
             // A byte a record: comparing all of them with a label is faster than dealing them out.
             Codes::U8(codes) => {
@@ -136,7 +136,7 @@ impl Index {
             labels.sort_by_key(|labelled| labelled.set.count());
             levels.push(Level { labels, up: up.clone() });
         }
-        Ok(Attribute { codes, levels })
+        Attribute { codes, levels }
     }
 
     /// The sets one level up, by OR.
@@ -191,7 +191,7 @@ fn check_fits(source: &dyn FrequencySource, memory: u64) -> Result<()> {
                 source.layout().name(attribute)
             ),
         )
-        .with_hint("raise the bound, or choose another checker: super-roots")),
+        .with_hint("raise the bound, or choose another checker: roll-up")),
         _ => Ok(()),
     }
 }

@@ -102,7 +102,13 @@ pub(super) struct Bitmap<'a> {
 
 impl<'a> Bitmap<'a> {
     pub(super) fn build(problem: Problem<'a>, options: BitmapOptions) -> Result<Self> {
-        let least = least_admitted(problem.policy, problem.source.n_rows())?;
+        let Some(least) = least_admitted(problem.policy, problem.source.n_rows())? else {
+            return Err(Error::new(
+                ErrorKind::Policy,
+                "the checker `bitmap` judges k-anonymity of rows only",
+            )
+            .with_hint("choose another checker: roll-up"));
+        };
         let ledger = Arc::new(Ledger::default());
         let index = Index::build(problem.source, options.memory, &ledger)?;
         Ok(Bitmap { problem, options, index, ledger, store: Store::default(), least })
@@ -114,16 +120,11 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-/// Does the policy ask for nothing but numbers of rows, the more the better?
-pub(super) fn judges(policy: &Policy) -> bool {
-    policy.closure() == Closure::Absorbing && policy.demand().is_rows_only()
-}
-
-/// The fewest rows of a group that a policy admits; more than there are, if it admits none.
-fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
-    if !judges(policy) {
-        return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` judges k-anonymity of rows only")
-            .with_hint("choose another checker: super-roots"));
+/// The fewest rows of a group that a policy admits; more than there are, if it admits none. `None` where the policy asks
+/// for more than numbers of rows, the more the better.
+pub(super) fn least_admitted(policy: &Policy, n_rows: u64) -> Result<Option<u64>> {
+    if policy.closure() != Closure::Absorbing || !policy.demand().is_rows_only() {
+        return Ok(None);
     }
     // Absorbing: what is admitted stays so as it grows.
     let (mut refused, mut admitted) = (0, n_rows + 1);
@@ -135,7 +136,7 @@ fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
             refused = middle;
         }
     }
-    Ok(admitted)
+    Ok(Some(admitted))
 }
 
 impl Checker for Bitmap<'_> {
