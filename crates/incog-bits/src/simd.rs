@@ -54,14 +54,10 @@ impl Path {
         let mut paths = vec![Path::PORTABLE];
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            if is_x86_feature_detected!("avx2") {
                 paths.push(Path(Kind::Avx2));
             }
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512vpopcntdq")
-            {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
                 paths.push(Path(Kind::Avx512));
             }
         }
@@ -154,26 +150,29 @@ fn ask_ahead(block: &[Line; BLOCK]) {
     }
 }
 
-/// The operations by hand, from a module's `Counter` and its functions on single vectors. They go by blocks of lines;
-/// the plain loop does what is left.
+/// The operations by hand, from a module's `Counter` and its functions on single vectors. They go by blocks of lines
+/// and, for what is left, by vectors: of a plain loop over few lines, the compiler makes gathers.
 #[cfg(target_arch = "x86_64")]
 macro_rules! by_hand {
     ($features:literal) => {
         #[target_feature(enable = $features)]
         pub(super) fn count(a: &[Line]) -> u64 {
-            let (a, a_rest) = a.as_chunks();
+            let (a, a_rest) = a.as_chunks::<BLOCK>();
             let mut counter = Counter::new();
             for block in by_halves(a.len()) {
                 let a = &a[block];
                 ask_ahead(a);
                 counter.add(|at| load(a, at));
             }
-            counter.finish() + plain::count(a_rest)
+            for at in 0..VECTORS * a_rest.len() {
+                counter.add_one(load(a_rest, at));
+            }
+            counter.finish()
         }
 
         #[target_feature(enable = $features)]
         pub(super) fn and_count(a: &[Line], b: &[Line]) -> u64 {
-            let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<BLOCK>(), b.as_chunks::<BLOCK>());
             let mut counter = Counter::new();
             for block in by_halves(a.len().min(b.len())) {
                 let (a, b) = (&a[block], &b[block]);
@@ -181,13 +180,16 @@ macro_rules! by_hand {
                 ask_ahead(b);
                 counter.add(|at| both(load(a, at), load(b, at)));
             }
-            counter.finish() + plain::and_count(a_rest, b_rest)
+            for at in 0..VECTORS * a_rest.len().min(b_rest.len()) {
+                counter.add_one(both(load(a_rest, at), load(b_rest, at)));
+            }
+            counter.finish()
         }
 
         #[target_feature(enable = $features)]
         pub(super) fn and(a: &[Line], b: &[Line], to: &mut [Line]) -> u64 {
-            let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
-            let (to, to_rest) = to.as_chunks_mut();
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<BLOCK>(), b.as_chunks::<BLOCK>());
+            let (to, to_rest) = to.as_chunks_mut::<BLOCK>();
             let mut counter = Counter::new();
             for block in by_halves(a.len().min(b.len()).min(to.len())) {
                 let (a, b, to) = (&a[block], &b[block], &mut to[block]);
@@ -199,22 +201,29 @@ macro_rules! by_hand {
                     vector
                 });
             }
-            counter.finish() + plain::and(a_rest, b_rest, to_rest)
+            for at in 0..VECTORS * a_rest.len().min(b_rest.len()).min(to_rest.len()) {
+                let vector = both(load(a_rest, at), load(b_rest, at));
+                store(to_rest, at, vector);
+                counter.add_one(vector);
+            }
+            counter.finish()
         }
 
         /// Does not ask ahead: that makes it slower.
         #[target_feature(enable = $features)]
         pub(super) fn read(a: &[Line], b: &[Line]) -> u64 {
-            let ((a, a_rest), (b, b_rest)) = (a.as_chunks(), b.as_chunks());
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<BLOCK>(), b.as_chunks::<BLOCK>());
             let mut sums = [zero(); 8];
             for block in by_halves(a.len().min(b.len())) {
-                for at in 0..BLOCK * size_of::<Line>() / size_of_val(&sums[0]) {
+                for at in 0..VECTORS * BLOCK {
                     let two = plus(load(&a[block], at), load(&b[block], at));
                     sums[at % 8] = plus(sums[at % 8], two);
                 }
             }
+            for at in 0..VECTORS * a_rest.len().min(b_rest.len()) {
+                sums[0] = plus(sums[0], plus(load(a_rest, at), load(b_rest, at)));
+            }
             sum(sums.into_iter().fold(zero(), |all, sum| plus(all, sum)))
-                .wrapping_add(plain::read(a_rest, b_rest))
         }
     };
 }
@@ -222,22 +231,25 @@ macro_rules! by_hand {
 /// Counting with AVX2: vectors of half a line.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, Line, ask_ahead, by_halves, plain};
+    use super::{BLOCK, Line, ask_ahead, by_halves};
     use std::arch::x86_64::*;
 
-    /// Vector `at` of a block.
+    /// Of a line.
+    const VECTORS: usize = 2;
+
+    /// Vector `at` of some lines.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn load(block: &[Line; BLOCK], at: usize) -> __m256i {
-        let half: &[u64; 4] = &block[at / 2].0.as_chunks().0[at % 2];
+    fn load(lines: &[Line], at: usize) -> __m256i {
+        let half: &[u64; 4] = &lines[at / 2].0.as_chunks().0[at % 2];
         // SAFETY: the four words are there to read, and half a line starts at a multiple of 32 bytes.
         unsafe { _mm256_load_si256(std::ptr::from_ref(half).cast()) }
     }
 
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn store(block: &mut [Line; BLOCK], at: usize, vector: __m256i) {
-        let half: &mut [u64; 4] = &mut block[at / 2].0.as_chunks_mut().0[at % 2];
+    fn store(lines: &mut [Line], at: usize, vector: __m256i) {
+        let half: &mut [u64; 4] = &mut lines[at / 2].0.as_chunks_mut().0[at % 2];
         // SAFETY: the four words are there to write, and half a line starts at a multiple of 32 bytes.
         unsafe { _mm256_store_si256(std::ptr::from_mut(half).cast(), vector) }
     }
@@ -261,9 +273,10 @@ mod avx2 {
         _mm256_setzero_si256()
     }
 
-    /// For each bit of a vector, how many it was in: a binary number whose digits are in five places. The last one
-    /// is kept as a sum of counts.
+    /// For each bit of a vector, how many vectors of blocks it was in: a binary number whose digits are in five places.
+    /// The last one is kept as a sum of counts, and so are vectors that were added one by one.
     struct Counter {
+        one_by_one: __m256i,
         ones: __m256i,
         twos: __m256i,
         fours: __m256i,
@@ -275,7 +288,14 @@ mod avx2 {
         #[target_feature(enable = "avx2")]
         #[inline]
         fn new() -> Self {
-            Counter { ones: zero(), twos: zero(), fours: zero(), eights: zero(), sixteens: zero() }
+            Counter {
+                one_by_one: zero(),
+                ones: zero(),
+                twos: zero(),
+                fours: zero(),
+                eights: zero(),
+                sixteens: zero(),
+            }
         }
 
         /// Adds 16 vectors, a block.
@@ -301,9 +321,18 @@ mod avx2 {
 
         #[target_feature(enable = "avx2")]
         #[inline]
+        fn add_one(&mut self, vector: __m256i) {
+            self.one_by_one = plus(self.one_by_one, count_words(vector));
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
         fn finish(self) -> u64 {
             let digits = [self.eights, self.fours, self.twos, self.ones];
-            digits.into_iter().fold(sum(self.sixteens), |count, digit| 2 * count + sum(count_words(digit)))
+            let carried = digits
+                .into_iter()
+                .fold(self.sixteens, |counts, digit| plus(plus(counts, counts), count_words(digit)));
+            sum(plus(carried, self.one_by_one))
         }
     }
 
@@ -337,28 +366,31 @@ mod avx2 {
         words[0].wrapping_add(words[1]).cast_unsigned()
     }
 
-    by_hand!("avx2,popcnt");
+    by_hand!("avx2");
 }
 
 /// Counting with AVX-512: vectors of a line.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::{BLOCK, Line, ask_ahead, by_halves, plain};
+    use super::{BLOCK, Line, ask_ahead, by_halves};
     use std::arch::x86_64::*;
 
-    /// Line `at` of a block.
+    /// Of a line.
+    const VECTORS: usize = 1;
+
+    /// Vector `at` of some lines.
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn load(block: &[Line; BLOCK], at: usize) -> __m512i {
+    fn load(lines: &[Line], at: usize) -> __m512i {
         // SAFETY: a line is there to read, and starts at a multiple of 64 bytes.
-        unsafe { _mm512_load_si512(std::ptr::from_ref(&block[at]).cast()) }
+        unsafe { _mm512_load_si512(std::ptr::from_ref(&lines[at]).cast()) }
     }
 
     #[target_feature(enable = "avx512f")]
     #[inline]
-    fn store(block: &mut [Line; BLOCK], at: usize, vector: __m512i) {
+    fn store(lines: &mut [Line], at: usize, vector: __m512i) {
         // SAFETY: a line is there to write, and starts at a multiple of 64 bytes.
-        unsafe { _mm512_store_si512(std::ptr::from_mut(&mut block[at]).cast(), vector) }
+        unsafe { _mm512_store_si512(std::ptr::from_mut(&mut lines[at]).cast(), vector) }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -399,10 +431,16 @@ mod avx512 {
             }
         }
 
+        #[target_feature(enable = "avx512f,avx512vpopcntdq")]
+        #[inline]
+        fn add_one(&mut self, vector: __m512i) {
+            self.0[0] = plus(self.0[0], _mm512_popcnt_epi64(vector));
+        }
+
         #[target_feature(enable = "avx512f")]
         #[inline]
         fn finish(self) -> u64 {
-            self.0.into_iter().map(|words| sum(words)).sum()
+            sum(self.0.into_iter().fold(zero(), |all, counts| plus(all, counts)))
         }
     }
 
@@ -412,7 +450,7 @@ mod avx512 {
         _mm512_reduce_add_epi64(words).cast_unsigned()
     }
 
-    by_hand!("avx512f,avx512bw,avx512vl,avx512vpopcntdq,popcnt");
+    by_hand!("avx512f,avx512vpopcntdq");
 }
 
 /// An operation: on each kind of vectors by the function that is named, which is either a module's own or the plain
@@ -431,7 +469,7 @@ macro_rules! operation {
                 plain::$name($($argument),*)
             }
 
-            #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+            #[target_feature(enable = "avx512f")]
             pub(super) fn avx512($($argument: $type),*) $(-> $result)? {
                 plain::$name($($argument),*)
             }
