@@ -47,7 +47,7 @@ pub(super) struct Labelled {
 }
 
 /// How many bytes the sets of each attribute take, and its records' labels.
-pub(crate) fn need(source: &dyn FrequencySource) -> Result<Vec<u64>> {
+fn need(source: &dyn FrequencySource) -> Result<Vec<u64>> {
     let n_records = source.n_rows() as usize;
     let heights = source.layout().heights();
     let needs = heights.iter().enumerate().map(|(attribute, &height)| {
@@ -59,6 +59,26 @@ pub(crate) fn need(source: &dyn FrequencySource) -> Result<Vec<u64>> {
         Ok(need)
     });
     needs.collect()
+}
+
+/// How many bytes all sets and labels take at most, whatever the records are.
+fn need_at_most(source: &dyn FrequencySource) -> u64 {
+    let (layout, n_records) = (source.layout(), source.n_rows() as usize);
+    let of_attribute = |(attribute, height): (usize, u8)| {
+        let codes = Codes::n_bytes(layout.labels_of_codes(attribute, 0).len(), n_records);
+        let of_level = |level: u8| {
+            // The most is where all labels have equally many records.
+            let n_labels = layout.n_labels(attribute, level) as u64;
+            n_labels * n_bytes(source.n_rows().div_ceil(n_labels.max(1)), n_records)
+        };
+        codes + (0..=height).map(of_level).sum::<u64>()
+    };
+    layout.heights().into_iter().enumerate().map(of_attribute).sum()
+}
+
+/// Do the sets fit into so many bytes? Counts records only where it depends on them.
+pub(in crate::check) fn fits(source: &dyn FrequencySource, memory: u64) -> Result<bool> {
+    Ok(need_at_most(source) <= memory || need(source)?.iter().sum::<u64>() <= memory)
 }
 
 /// How many records each label of a level has.
@@ -80,8 +100,10 @@ impl Index {
             return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
                 .with_hint("choose another checker: roll-up"));
         }
-        if let Some(memory) = memory {
-            check_fits(source, memory)?;
+        if let Some(memory) = memory
+            && !fits(source, memory)?
+        {
+            return Err(too_much(&need(source)?, source, memory));
         }
         let n_records = source.n_rows() as usize;
         let mut index = Index { attributes: Vec::new(), n_records, n_unions: 0 };
@@ -179,19 +201,13 @@ fn between(lower: &[u32], higher: &[u32]) -> Vec<u32> {
     up
 }
 
-fn check_fits(source: &dyn FrequencySource, memory: u64) -> Result<()> {
-    let needs = need(source)?;
+fn too_much(needs: &[u64], source: &dyn FrequencySource, memory: u64) -> Error {
     let total: u64 = needs.iter().sum();
     let largest = needs.iter().enumerate().max_by_key(|(attribute, need)| (**need, usize::MAX - attribute));
-    match largest {
-        Some((attribute, most)) if total > memory => Err(Error::new(
-            ErrorKind::Limit,
-            format!(
-                "bitmaps of all columns take {total} bytes, those of column `{}` alone {most}; the bound is {memory}",
-                source.layout().name(attribute)
-            ),
-        )
-        .with_hint("raise the bound, or choose another checker: roll-up")),
-        _ => Ok(()),
-    }
+    let (attribute, most) = largest.map_or((0, 0), |(attribute, &most)| (attribute, most));
+    let message = format!(
+        "bitmaps of all columns take {total} bytes, those of column `{}` alone {most}; the bound is {memory}",
+        source.layout().name(attribute)
+    );
+    Error::new(ErrorKind::Limit, message).with_hint("raise the bound, or choose another checker: roll-up")
 }

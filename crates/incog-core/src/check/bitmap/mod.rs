@@ -26,7 +26,7 @@ mod records;
 mod reuse;
 mod walk;
 
-pub(crate) use index::need;
+pub(super) use index::fits;
 
 use std::sync::Arc;
 
