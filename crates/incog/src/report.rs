@@ -42,6 +42,9 @@ pub struct SearchReport {
     pub table_scans: u64,
     /// Groups read while rolling up.
     pub groups_touched: u64,
+    /// What was done with sets of records, if the checker has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bitmaps: Option<BitmapReport>,
     /// Satisfying nodes with no satisfying node below them.
     pub minimal: Vec<NodeReport>,
     /// The satisfying node with the best score.
@@ -54,6 +57,21 @@ pub struct SearchReport {
     pub obstacle: Option<String>,
     /// How long the search took, in milliseconds, without reading and reporting.
     pub search_ms: f64,
+}
+
+/// What the checker `bitmap` did.
+#[derive(Debug, Clone, Serialize)]
+pub struct BitmapReport {
+    /// Sets intersected.
+    pub ands: u64,
+    /// Sets united.
+    pub ors: u64,
+    /// Sets counted.
+    pub counts: u64,
+    /// Records of small sets whose labels were looked up.
+    pub look_ups: u64,
+    /// The most bytes that sets took.
+    pub most_bytes: u64,
 }
 
 /// What was asked for.
@@ -127,6 +145,13 @@ impl SearchReport {
             nodes_checked: outcome.work.nodes_checked,
             table_scans: outcome.work.table_scans,
             groups_touched: outcome.work.groups_touched,
+            bitmaps: (outcome.set_bytes > 0).then_some(BitmapReport {
+                ands: outcome.work.ands,
+                ors: outcome.work.ors,
+                counts: outcome.work.counts,
+                look_ups: outcome.work.look_ups,
+                most_bytes: outcome.set_bytes,
+            }),
             minimal: minimal.iter().map(node).collect(),
             best: best.map(node),
             all: all.map(|all| all.iter().map(node).collect()),

@@ -182,6 +182,8 @@ pub struct Outcome {
     pub work: Work,
     /// Of that, what the checker did before the first node was judged.
     pub preparation: Work,
+    /// The most bytes that sets of records took (`bitmap`).
+    pub set_bytes: u64,
     /// What happened subset size by subset size; one entry for traversals of the whole lattice.
     pub iterations: Vec<Iteration>,
     /// What happened family by family, if it was recorded.
@@ -256,6 +258,7 @@ impl Search {
             },
             work,
             preparation,
+            set_bytes: checker.peak_bytes(),
             iterations: found.iterations,
             families: found.families,
             lattice,
