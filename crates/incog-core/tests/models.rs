@@ -7,11 +7,12 @@ use incog_core::hierarchy::Attributes;
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, Parameters, Policy, PrivacyModel, Pruning};
-use incog_core::recoding::{PerLevel, Recoding};
+use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_core::table::Table;
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
+use incog_verify::{Claims, LabelColumn, Labels, SensitiveClaim, verify};
 use proptest::prelude::*;
 
 /// The sensitive columns. The persons serve as a second one where rows are counted.
@@ -358,6 +359,91 @@ proptest! {
     }
 }
 
+/// A release as the independent checker wants it.
+struct Wrapped<'a>(Release<'a>);
+
+impl Labels for Wrapped<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.0.header()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
+    }
+}
+
+/// What the independent checker is told of a model that it knows; `None` if it does not know it.
+fn claim(require: &Require) -> Option<SensitiveClaim> {
+    let number = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap());
+    let l = number(&require.l).map(|l: incog_verify::Fraction| l.numerator() as u64);
+    let claim = SensitiveClaim::measured("illness");
+    Some(match require.model.as_str() {
+        "alpha-k" if require.values.is_none() => SensitiveClaim { alpha: number(&require.alpha), ..claim },
+        "distinct-l" => SensitiveClaim { distinct_l: l, ..claim },
+        "entropy-l" => SensitiveClaim { entropy_l: number(&require.l), ..claim },
+        "recursive-cl" => SensitiveClaim { recursive: number(&require.c).zip(l), ..claim },
+        "t-closeness" if require.distance.as_deref() != Some("hierarchical") => SensitiveClaim {
+            t: number(&require.t),
+            ordered: require.distance.as_deref() == Some("ordered"),
+            ..claim
+        },
+        _ => return None,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// What the engine releases passes the checker that shares no code with it; what it refuses without a budget does not.
+    #[test]
+    fn engine_and_checker_agree_on_what_a_model_means(
+        sample in random::sample(2, 25),
+        picks in any::<[u8; 5]>(),
+        budget in any_budget(),
+    ) {
+        prop_assume!(sample.n_rows() > 0);
+        let mut sample = sample;
+        // Ordered distances are of numbers there.
+        sample.illnesses = sample.illnesses.iter().map(|illness| illness.replace('i', "1")).collect();
+        let setting = Setting::new(&sample, None);
+        let keep_all = Policy::k_anonymity(1).unwrap();
+        for entry in privacy::ALL {
+            let picks = [1, picks[1], picks[2], picks[3], picks[4]];
+            let require = Require { order: None, ..require(entry.name, &sample, &picks) };
+            let Some(claim) = claim(&require) else {
+                continue;
+            };
+            let claims = Claims {
+                quasi_identifiers: sample.columns.iter().map(|column| column.name.clone()).collect(),
+                k: 1,
+                columns: None,
+                sensitive: vec![claim],
+                source: None,
+            };
+            let policy = setting.policy(&[require], budget);
+            for levels in naive::all_nodes(&sample.heights()) {
+                let problem = Problem { source: &setting.rows, policy: &policy };
+                let (recoding, holds) = match PerLevel::new(problem, &levels) {
+                    Ok(recoding) => (recoding, true),
+                    Err(_) if budget > 0 => continue,
+                    Err(_) => {
+                        let all = Problem { source: &setting.rows, policy: &keep_all };
+                        (PerLevel::new(all, &levels).unwrap(), false)
+                    }
+                };
+                let recoding = Recoding::PerLevel(recoding);
+                let release = recoding.apply(&setting.table, &setting.attributes).unwrap();
+                let is_verified = verify(Wrapped(release), &claims).is_ok();
+                prop_assert_eq!(is_verified, holds, "{} {:?}", policy.describe(), levels);
+            }
+        }
+    }
+}
+
 /// One group of the first rows, and one of the others, at level 0; all of them at level 1.
 fn two_groups<T: AsRef<str>>(first: &[T], others: &[T]) -> Sample {
     let hierarchy = ["A", "B"].map(|leaf| vec![leaf.to_owned(), "*".to_owned()]).to_vec();
@@ -464,25 +550,26 @@ fn nodes_that_k_anonymity_rules_out_are_not_judged_again() {
 /// Leaving a group out moves the whole, and with it the distance of those that are left.
 #[test]
 fn groups_are_compared_with_what_is_released() {
-    // All: a 6, b 4. C = {b, b} is 3/5 away and goes. Then all is a 6, b 2: B = {a, a, b, b} was 1/10 away, is 1/4 now.
+    // A = {a, a, b} and B = {b, b} are 1/3 from all, which is a 2, b 4. C = {b} is too small and goes; then all is a 2,
+    // b 3, and B is 2/5 away.
     let hierarchy: Vec<Vec<String>> =
         ["A", "B", "C"].map(|leaf| vec![leaf.to_owned(), "*".to_owned()]).to_vec();
-    let cells = ["A", "A", "A", "A", "B", "B", "B", "B", "C", "C"].map(str::to_owned).to_vec();
+    let cells = ["A", "A", "A", "B", "B", "C"].map(str::to_owned).to_vec();
     let mut sample = Sample::new(vec![SampleColumn { name: "zip".into(), hierarchy, cells }]);
-    sample.illnesses = ["a", "a", "a", "a", "a", "a", "b", "b", "b", "b"].map(str::to_owned).to_vec();
+    sample.illnesses = ["a", "a", "b", "b", "b", "b"].map(str::to_owned).to_vec();
     let setting = Setting::new(&sample, None);
-    let t = |t: &str| Require { t: Some(t.into()), ..Require::of("t-closeness", "illness") };
-    let refused = |t_is: &str, budget| {
-        let policy = setting.policy(&[t(t_is)], budget);
+    let requires =
+        [Require::k_anonymity(2), Require { t: Some("1/3".into()), ..Require::of("t-closeness", "illness") }];
+    let judge = |budget| {
+        let policy = setting.policy(&requires, budget);
         let set = setting.rows.count(&Grouping::of_levels(&[0]), &policy.demand(), Method::Auto).unwrap();
         let judgement = policy.judge(&set).unwrap();
         (judgement.refused_rows, judgement.holds)
     };
-    assert_eq!(refused("0.4", 0), (2, false), "compared with the input, as nothing is left out");
-    assert_eq!(refused("0.4", 2), (2, true), "A is 2/5 from the input and 1/4 from the rest");
-    assert_eq!(refused("0.25", 10), (6, true), "A and C go at once; B alone is just as it is");
-    let left = |budget| setting.left_out(&[0], &[t("0.4")], budget);
-    assert_eq!(left(2), [8, 9]);
+    assert_eq!(judge(0), (1, false), "compared with the input, as nothing is left out");
+    assert_eq!(judge(2), (3, false), "leaving out C is not enough");
+    assert_eq!(judge(3), (3, true), "A alone is as it is");
+    assert_eq!(setting.left_out(&[0], &requires, 3), [3, 4, 5]);
 }
 
 #[test]
