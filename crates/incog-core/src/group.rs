@@ -1,16 +1,19 @@
 //! Who looks alike?
 //!
 //! A *group* is all records with equal released labels. What is known of a group is a small closed set of
-//! measures, since every privacy model needs one of these three:
+//! measures, since every privacy model needs some of these four:
 //!
 //! | measure | merging two groups | kept as |
 //! |---|---|---|
 //! | rows | adds | one count a group |
 //! | persons | unites: a person may have rows in both | the (group, person) pairs |
 //! | histogram of a sensitive column | adds, value by value | (group, value, count) triples |
+//! | persons by value of a sensitive column | unites, value by value | the (group, value, person) triples |
 //!
 //! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
 //! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
+
+use std::sync::Arc;
 
 use crate::error::Result;
 
@@ -21,22 +24,49 @@ pub struct Demand {
     pub persons: bool,
     /// Positions of the sensitive columns whose values are to be counted.
     pub histograms: Vec<usize>,
+    /// Positions of the sensitive columns whose values are to be counted by distinct persons.
+    pub persons_by_value: Vec<usize>,
 }
 
 impl Demand {
     /// Is the number of rows all that is asked for?
     pub fn is_rows_only(&self) -> bool {
-        !self.persons && self.histograms.is_empty()
+        !self.persons && self.histograms.is_empty() && self.persons_by_value.is_empty()
     }
 
     /// Everything that either asks for.
     #[must_use]
     pub fn union(mut self, other: &Demand) -> Demand {
         self.persons |= other.persons;
-        self.histograms.extend(&other.histograms);
-        self.histograms.sort_unstable();
-        self.histograms.dedup();
+        let unite = |mine: &mut Vec<usize>, others: &[usize]| {
+            mine.extend(others);
+            mine.sort_unstable();
+            mine.dedup();
+        };
+        unite(&mut self.histograms, &other.histograms);
+        unite(&mut self.persons_by_value, &other.persons_by_value);
         self
+    }
+}
+
+/// Every (value, person) pair of a sensitive column once, sorted, and each row's pair.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    /// The value and the person of each pair.
+    pub(crate) distinct: Arc<[(u32, u32)]>,
+    /// The pair of each row.
+    pub(crate) of_row: Vec<u32>,
+}
+
+impl Pairs {
+    /// The pairs of a column of values and a column of persons.
+    pub(crate) fn new(values: &[u32], persons: &[u32]) -> Self {
+        let all = || values.iter().copied().zip(persons.iter().copied());
+        let mut distinct: Vec<(u32, u32)> = all().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let of_row = all().map(|pair| distinct.partition_point(|other| *other < pair) as u32).collect();
+        Pairs { distinct: distinct.into(), of_row }
     }
 }
 
@@ -51,6 +81,16 @@ pub struct Measures {
     persons: Option<Tally>,
     /// The sensitive column's position and its histograms.
     histograms: Vec<(usize, Tally)>,
+    pairs: Vec<PairTally>,
+}
+
+/// How often groups have each (value, person) pair of a sensitive column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PairTally {
+    column: usize,
+    /// The value and the person of each pair.
+    distinct: Arc<[(u32, u32)]>,
+    tally: Tally,
 }
 
 /// For each group a list of codes with counts, sorted by code; groups are slices of one array.
@@ -64,7 +104,7 @@ struct Tally {
 impl Measures {
     /// Measures that only count rows.
     pub(crate) fn of_rows(rows: Vec<u64>) -> Self {
-        Measures { rows, persons: None, histograms: Vec::new() }
+        Measures { rows, persons: None, histograms: Vec::new(), pairs: Vec::new() }
     }
 
     /// Counts what `demand` asks for, given the group of each row and the codes of each row's person and of its
@@ -74,6 +114,7 @@ impl Measures {
         assignment: &[u32],
         persons: Option<&[u32]>,
         sensitive: impl IntoIterator<Item = (usize, &'a [u32])>,
+        pairs: impl IntoIterator<Item = (usize, &'a Pairs)>,
     ) -> Self {
         let n_groups = rows.len();
         let tally = |codes: &[u32]| {
@@ -81,7 +122,15 @@ impl Measures {
         };
         let persons = persons.map(tally);
         let histograms = sensitive.into_iter().map(|(column, codes)| (column, tally(codes))).collect();
-        Measures { rows, persons, histograms }
+        let pairs = pairs
+            .into_iter()
+            .map(|(column, pairs)| PairTally {
+                column,
+                distinct: Arc::clone(&pairs.distinct),
+                tally: tally(&pairs.of_row),
+            })
+            .collect();
+        Measures { rows, persons, histograms, pairs }
     }
 
     /// How many groups there are.
@@ -96,7 +145,9 @@ impl Measures {
 
     /// How much memory the measures take, in bytes.
     pub(crate) fn n_bytes(&self) -> usize {
-        let tallies = self.persons.iter().chain(self.histograms.iter().map(|(_, tally)| tally));
+        let histograms = self.histograms.iter().map(|(_, tally)| tally);
+        let tallies =
+            self.persons.iter().chain(histograms).chain(self.pairs.iter().map(|pairs| &pairs.tally));
         let of_tally =
             |tally: &Tally| size_of_val(tally.starts.as_slice()) + size_of_val(tally.entries.as_slice());
         size_of_val(self.rows.as_slice()) + tallies.map(of_tally).sum::<usize>()
@@ -104,7 +155,7 @@ impl Measures {
 
     /// Does every group carry a row count only?
     pub(crate) fn is_rows_only(&self) -> bool {
-        self.persons.is_none() && self.histograms.is_empty()
+        self.persons.is_none() && self.histograms.is_empty() && self.pairs.is_empty()
     }
 
     /// One group.
@@ -132,6 +183,7 @@ impl Measures {
         Measures {
             persons: self.persons.as_ref().map(merged),
             histograms: self.histograms.iter().map(|(column, tally)| (*column, merged(tally))).collect(),
+            pairs: self.each_pairs(merged),
             rows,
         }
     }
@@ -151,7 +203,18 @@ impl Measures {
             rows: order.iter().map(|&group| self.rows[group as usize]).collect(),
             persons: self.persons.as_ref().map(reorder),
             histograms: self.histograms.iter().map(|(column, tally)| (*column, reorder(tally))).collect(),
+            pairs: self.each_pairs(reorder),
         }
+    }
+
+    /// The pairs with other tallies.
+    fn each_pairs(&self, change: impl Fn(&Tally) -> Tally) -> Vec<PairTally> {
+        let changed = |pairs: &PairTally| PairTally {
+            column: pairs.column,
+            distinct: Arc::clone(&pairs.distinct),
+            tally: change(&pairs.tally),
+        };
+        self.pairs.iter().map(changed).collect()
     }
 }
 
@@ -218,10 +281,32 @@ impl<'a> Group<'a> {
             .iter()
             .find(|(at, _)| *at == column)
             .map(|(_, tally)| tally.group(self.group_idx))
-            .ok_or_else(|| {
-                crate::Error::new(crate::ErrorKind::Internal, "a histogram was used that no model demanded")
-            })
+            .ok_or_else(not_demanded)
     }
+
+    /// Every value of a sensitive column with every person who has it in the group, sorted by value, then person.
+    pub fn values_with_persons(&self, column: usize) -> Result<impl Iterator<Item = (u32, u32)> + use<'a>> {
+        let pairs =
+            self.measures.pairs.iter().find(|pairs| pairs.column == column).ok_or_else(not_demanded)?;
+        let entries = pairs.tally.group(self.group_idx).iter();
+        Ok(entries.map(|&(pair, _)| pairs.distinct[pair as usize]))
+    }
+
+    /// The values of a sensitive column, each with how many distinct persons have it in the group, sorted by code.
+    pub fn persons_by_value(&self, column: usize) -> Result<Vec<(u32, u64)>> {
+        let mut counts: Vec<(u32, u64)> = Vec::new();
+        for (value, _) in self.values_with_persons(column)? {
+            match counts.last_mut() {
+                Some((last, n)) if *last == value => *n += 1,
+                _ => counts.push((value, 1)),
+            }
+        }
+        Ok(counts)
+    }
+}
+
+fn not_demanded() -> crate::Error {
+    crate::Error::new(crate::ErrorKind::Internal, "a histogram was used that no model demanded")
 }
 
 #[cfg(test)]
@@ -233,7 +318,22 @@ mod tests {
         let assignment = [0, 0, 1, 1, 1, 2];
         let persons = [7, 8, 7, 9, 9, 5];
         let illness = [1, 1, 1, 0, 2, 2];
-        Measures::of_assignment(vec![2, 3, 1], &assignment, Some(&persons), [(0, illness.as_slice())])
+        let pairs = Pairs::new(&illness, &persons);
+        let histograms = [(0, illness.as_slice())];
+        Measures::of_assignment(vec![2, 3, 1], &assignment, Some(&persons), histograms, [(0, &pairs)])
+    }
+
+    #[test]
+    fn a_person_counts_once_for_each_value_in_a_group() {
+        let sample = sample();
+        assert_eq!(sample.group(0).persons_by_value(0).unwrap(), [(1, 2)]);
+        assert_eq!(sample.group(1).persons_by_value(0).unwrap(), [(0, 1), (1, 1), (2, 1)]);
+        // Person 7 has illness 1 in both groups, person 9 two illnesses in one.
+        let merged = sample.merge(vec![5, 1], &[0, 0, 1]);
+        assert_eq!(merged.group(0).persons_by_value(0).unwrap(), [(0, 1), (1, 2), (2, 1)]);
+        let pairs: Vec<(u32, u32)> = merged.group(0).values_with_persons(0).unwrap().collect();
+        assert_eq!(pairs, [(0, 9), (1, 7), (1, 8), (2, 9)]);
+        assert!(Measures::of_rows(vec![1]).group(0).persons_by_value(0).is_err());
     }
 
     #[test]

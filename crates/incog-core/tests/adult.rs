@@ -12,7 +12,7 @@ use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::metric::{self, Costs};
-use incog_core::privacy::{Budget, Policy};
+use incog_core::privacy::{Budget, KAnonymity, Parameters, Policy, Sensitive, build};
 use incog_core::registry::find;
 use incog_core::table::Table;
 use incog_testkit::data::{csv_rows, outside_file, project, table_with_hierarchies};
@@ -212,4 +212,39 @@ fn the_best_nodes_by_loss_are_those_of_the_expected_table() {
         n_lines += 1;
     }
     assert_eq!(n_lines, 10);
+}
+
+/// eIncognito of Wong et al.: at most half of a group earns more than 50K, or has one occupation.
+#[test]
+fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
+    let Some(adult) = Adult::load() else { return };
+    let (_, rows) = adult.first(5);
+    let names = ["salary_class", "occupation"];
+    let rows = rows.with_sensitive(&adult.table, &names).unwrap();
+    for (position, name, alpha, value) in
+        [(0, "salary_class", "0.5", Some(">50K")), (1, "occupation", "0.2", None)]
+    {
+        let column = adult.table.column(name).unwrap();
+        let parameters = Parameters {
+            sensitive: Some(Sensitive::of_rows(position, column)),
+            alpha: Some(alpha.parse().unwrap()),
+            values: value.map(|value| vec![column.dictionary().code(value).unwrap()]),
+            ..Parameters::default()
+        };
+        for (k, budget) in [(2, 0), (10, 452)] {
+            let models =
+                vec![Box::new(KAnonymity::new(k).unwrap()) as Box<_>, build("alpha-k", &parameters).unwrap()];
+            let policy = Policy::new(models, budget).unwrap();
+            policy.feasible(45_222).unwrap();
+            let problem = Problem { source: &rows, policy: &policy };
+            let find =
+                |algorithm| Search { algorithm, ..Search::default() }.run(problem, &Watch::new()).unwrap();
+            let (incognito, exhaustive) = (find(Algorithm::Incognito), find(Algorithm::Exhaustive));
+            assert_eq!(incognito.holding, exhaustive.holding, "{name} {k} {budget}");
+            assert_eq!(incognito.minimal, exhaustive.minimal, "{name} {k} {budget}");
+            assert!(!incognito.holding.is_empty(), "{name} {k} {budget}: else this shows little");
+            assert!(incognito.left_open.is_none_or(|n_open| n_open < exhaustive.lattice.n_nodes() as u64));
+            assert_eq!(incognito.left_open.is_some(), budget > 0);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::data::project;
-use crate::{Sample, SampleColumn};
+use crate::{Require, Sample, SampleColumn};
 
 /// One case file.
 #[derive(Debug, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Case {
     /// How many rows may be suppressed.
     #[serde(default)]
     pub suppression: u64,
+    /// What is required beside k; of one sensitive column.
+    #[serde(default)]
+    pub require: Vec<Require>,
     /// The table.
     pub table: CaseTable,
     /// The hierarchy of each quasi-identifier: one row a leaf.
@@ -113,6 +116,20 @@ impl Case {
                 cells: self.table.rows.iter().map(|row| row[at].clone()).collect(),
             }
         });
-        Sample::new(columns.collect())
+        let mut sample = Sample::new(columns.collect());
+        if let Some(name) = self.require.iter().find_map(|require| require.sensitive.as_ref()) {
+            let at = self.table.header.iter().position(|column| column == name).unwrap();
+            sample.illnesses = self.table.rows.iter().map(|row| row[at].clone()).collect();
+        }
+        sample
+    }
+
+    /// k and all that is required beside it, of the sample's illness.
+    pub fn requires(&self) -> Vec<Require> {
+        let others = self.require.iter().cloned().map(|require| Require {
+            sensitive: require.sensitive.is_some().then(|| "illness".to_owned()),
+            ..require
+        });
+        [Require::k_anonymity(self.k)].into_iter().chain(others).collect()
     }
 }

@@ -5,10 +5,12 @@
 #![forbid(unsafe_code)]
 
 pub mod sample;
+pub mod require;
 pub mod naive;
 pub mod relational;
 pub mod random;
 pub mod case;
 pub mod data;
 
+pub use require::Require;
 pub use sample::{Sample, SampleColumn};

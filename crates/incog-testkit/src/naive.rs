@@ -3,9 +3,9 @@
 //! Every function here follows a definition word by word, without coding, packing or pruning, so that it can be
 //! read next to the paper. Slow, and shares nothing with the engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Sample;
+use crate::{Require, Sample};
 
 /// Every combination of levels, in column order.
 pub fn all_nodes(heights: &[u8]) -> Vec<Vec<u8>> {
@@ -66,6 +66,210 @@ pub fn satisfying(sample: &Sample, k: u64, budget: u64) -> Vec<Vec<u8>> {
 pub fn minimal(nodes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let is_below = |a: &[u8], b: &[u8]| a != b && a.iter().zip(b).all(|(a, b)| a <= b);
     nodes.iter().filter(|node| !nodes.iter().any(|other| is_below(other, node))).cloned().collect()
+}
+
+/// A row as privacy models see it: whom it is about, and the value of the sensitive column. Where rows are counted, every
+/// row is about somebody else.
+pub type Record = (String, String);
+
+/// The rows that are left out at a node: those of groups that some model refuses, judged against all rows at first, then
+/// against those left, until no further group is refused or more rows are out than the budget allows.
+pub fn left_out(
+    sample: &Sample,
+    levels: &[u8],
+    requires: &[Require],
+    record: &dyn Fn(&Require, usize) -> Record,
+    budget: u64,
+) -> Vec<usize> {
+    let mut kept: Vec<Vec<usize>> = groups(sample, &present(levels)).into_values().collect();
+    let mut out: Vec<usize> = Vec::new();
+    loop {
+        let is_refused = |rows: &Vec<usize>| {
+            requires.iter().any(|require| {
+                let records =
+                    |rows: &[usize]| rows.iter().map(|&row_idx| record(require, row_idx)).collect::<Vec<_>>();
+                !admits(require, &records(rows), &records(&kept.concat()))
+            })
+        };
+        let (refused, rest): (Vec<_>, Vec<_>) = kept.iter().cloned().partition(is_refused);
+        let is_done = refused.is_empty();
+        out.extend(refused.concat());
+        kept = rest;
+        if is_done || out.len() as u64 > budget {
+            out.sort_unstable();
+            return out;
+        }
+    }
+}
+
+/// Does a model admit a group, among all records?
+pub fn admits(require: &Require, group: &[Record], all: &[Record]) -> bool {
+    let persons = |records: &[Record]| -> BTreeSet<String> {
+        records.iter().map(|(person, _)| person.clone()).collect()
+    };
+    // How many have each value.
+    let count = |records: &[Record]| -> BTreeMap<String, i128> {
+        let pairs: BTreeSet<&Record> = records.iter().collect();
+        let mut counts = BTreeMap::new();
+        for (_, value) in pairs {
+            *counts.entry(value.clone()).or_default() += 1;
+        }
+        counts
+    };
+    let (here, there) = (count(group), count(all));
+    let (n, n_all): (i128, i128) = (here.values().sum(), there.values().sum());
+    let share = |value: &String| here.get(value).copied().unwrap_or(0);
+    match require.model.as_str() {
+        "k-anonymity" => persons(group).len() as u64 >= require.k.unwrap(),
+        "alpha-k" => {
+            let (part, of) = ratio(&require.alpha);
+            let classes: Vec<Vec<String>> = match &require.values {
+                Some(values) => vec![values.clone()],
+                None => here.keys().map(|value| vec![value.clone()]).collect(),
+            };
+            classes.iter().all(|class| {
+                let with: Vec<Record> =
+                    group.iter().filter(|(_, value)| class.contains(value)).cloned().collect();
+                persons(&with).len() as i128 * of <= part * persons(group).len() as i128
+            })
+        }
+        "distinct-l" => here.len() as i128 * ratio(&require.l).1 >= ratio(&require.l).0,
+        "entropy-l" => {
+            let entropy: f64 = here.values().map(|&c| c as f64 / n as f64).map(|p| -p * p.ln()).sum();
+            let (part, of) = ratio(&require.l);
+            // Nearer is equal, for tables as small as these.
+            entropy >= (part as f64 / of as f64).ln() - 1e-9
+        }
+        "recursive-cl" => {
+            let (part, of) = ratio(&require.c);
+            let mut counts: Vec<i128> = here.into_values().collect();
+            counts.sort_by(|a, b| b.cmp(a));
+            let l = ratio(&require.l).0 as usize;
+            counts[0] * of < part * counts.iter().skip(l - 1).sum::<i128>()
+        }
+        "t-closeness" => {
+            let (part, of) = ratio(&require.t);
+            let (moved, scale) = earth_mover(require, &here, &there);
+            moved * of <= part * scale
+        }
+        "delta-disclosure" => {
+            let (part, of) = ratio(&require.delta);
+            there.iter().all(|(value, &c_all)| {
+                let (p, p_all) = (share(value) as f64 / n as f64, c_all as f64 / n_all as f64);
+                (p / p_all).ln().abs() < part as f64 / of as f64
+            })
+        }
+        "beta-likeness" => {
+            let (part, of) = ratio(&require.beta);
+            let is_enhanced = require.likeness.as_deref() != Some("basic");
+            there.iter().all(|(value, &c_all)| {
+                let c = share(value);
+                // (q − p)/p ≤ β, with q = c/n and p = C/N.
+                let basic = (c * n_all - c_all * n) * of <= part * c_all * n;
+                let (q, p) = (c as f64 / n as f64, c_all as f64 / n_all as f64);
+                c * n_all <= c_all * n || basic && (!is_enhanced || (q - p) / p <= -p.ln())
+            })
+        }
+        other => panic!("no definition of the model `{other}`"),
+    }
+}
+
+/// A number as a fraction.
+fn ratio(text: &Option<String>) -> (i128, i128) {
+    let text = text.as_ref().expect("the model's number is given");
+    if let Some((part, of)) = text.split_once('/') {
+        return (part.parse().unwrap(), of.parse().unwrap());
+    }
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    (format!("{whole}{decimals}").parse().unwrap(), 10_i128.pow(decimals.len() as u32))
+}
+
+/// How far two values are apart, as a fraction of two integers, if `values` are all that occur.
+fn ground_distance(require: &Require, values: &[&String], a: &String, b: &String) -> (i128, i128) {
+    match require.distance.as_deref() {
+        None | Some("equal") => (i128::from(a != b), 1),
+        Some("ordered") => {
+            let order = require.order.as_ref().unwrap();
+            let in_order: Vec<&String> = order.iter().filter(|value| values.contains(value)).collect();
+            let place = |value: &String| in_order.iter().position(|other| *other == value).unwrap() as i128;
+            ((place(a) - place(b)).abs(), (in_order.len() as i128 - 1).max(1))
+        }
+        Some("hierarchical") => {
+            let paths = require.hierarchy.as_ref().unwrap();
+            let path = |value: &String| paths.iter().find(|path| path[0] == *value).unwrap();
+            let has_one_top = paths.iter().all(|path| path.last() == paths[0].last());
+            let height = paths[0].len() - usize::from(has_one_top);
+            let common = (0..paths[0].len()).find(|&level| path(a)[level] == path(b)[level]);
+            // Without a common label they meet above the top.
+            (common.unwrap_or(height) as i128, height.max(1) as i128)
+        }
+        Some(other) => panic!("no definition of the distance `{other}`"),
+    }
+}
+
+/// The least work that turns one distribution into another, as a fraction: a transport problem, solved by sending along
+/// the cheapest way as long as something is left.
+pub fn earth_mover(
+    require: &Require,
+    here: &BTreeMap<String, i128>,
+    there: &BTreeMap<String, i128>,
+) -> (i128, i128) {
+    let values: Vec<&String> = there.keys().collect();
+    let (n, n_all): (i128, i128) = (here.values().sum(), there.values().sum());
+    let m = values.len();
+    let mut supply: Vec<i128> =
+        values.iter().map(|value| here.get(*value).copied().unwrap_or(0) * n_all).collect();
+    let mut demand: Vec<i128> = values.iter().map(|value| there[*value] * n).collect();
+    let mut scale = 1;
+    let mut cost = vec![vec![0; m]; m];
+    for from in 0..m {
+        for to in 0..m {
+            (cost[from][to], scale) = ground_distance(require, &values, values[from], values[to]);
+        }
+    }
+    let mut flow = vec![vec![0_i128; m]; m];
+    let mut work = 0;
+    while supply.iter().any(|&left| left > 0) {
+        // The cheapest way from any supply to each place; what flows may be sent back. Sources are 0..m, sinks m..2m.
+        let mut best: Vec<Option<i128>> =
+            supply.iter().map(|&left| (left > 0).then_some(0)).chain((0..m).map(|_| None)).collect();
+        let mut came_from: Vec<usize> = vec![usize::MAX; 2 * m];
+        for _ in 0..2 * m {
+            for from in 0..m {
+                for to in 0..m {
+                    let forth = best[from].map(|so_far| so_far + cost[from][to]);
+                    if forth.is_some_and(|way| best[m + to].is_none_or(|known| way < known)) {
+                        (best[m + to], came_from[m + to]) = (forth, from);
+                    }
+                    let back = best[m + to].map(|so_far| so_far - cost[from][to]);
+                    if flow[from][to] > 0
+                        && back.is_some_and(|way| best[from].is_none_or(|known| way < known))
+                    {
+                        (best[from], came_from[from]) = (back, m + to);
+                    }
+                }
+            }
+        }
+        let end = (0..m).filter(|&to| demand[to] > 0).min_by_key(|&to| best[m + to]).unwrap();
+        let mut way = vec![m + end];
+        while came_from[way[way.len() - 1]] != usize::MAX {
+            way.push(came_from[way[way.len() - 1]]);
+        }
+        let start = way[way.len() - 1];
+        let backs = way.windows(2).filter(|step| step[0] < m).map(|step| flow[step[0]][step[1] - m]);
+        let amount = backs.chain([supply[start], demand[end]]).min().unwrap();
+        for step in way.windows(2) {
+            if step[0] >= m {
+                flow[step[1]][step[0] - m] += amount;
+            } else {
+                flow[step[0]][step[1] - m] -= amount;
+            }
+        }
+        supply[start] -= amount;
+        demand[end] -= amount;
+        work += amount * best[m + end].unwrap();
+    }
+    (work, scale * n * n_all)
 }
 
 /// A metric's score of a release, recomputed from its labels: rows of labels, `None` for a suppressed row.

@@ -45,6 +45,19 @@ fn hierarchy(n_leaves: usize, height: usize, missing: bool, picks: &[u8]) -> Vec
     rows
 }
 
+/// A hierarchy of some values with so many levels above them.
+///
+/// `picks` decide the shape; any numbers will do.
+pub fn hierarchy_of(values: &[String], height: usize, picks: &[u8]) -> Vec<Vec<String>> {
+    let mut rows = hierarchy(values.len(), height, false, picks);
+    for (row, value) in rows.iter_mut().zip(values) {
+        let own = row[0].clone();
+        // A branch that stays as it is keeps the value's name.
+        row.iter_mut().filter(|label| **label == own).for_each(|label| label.clone_from(value));
+    }
+    rows
+}
+
 /// A column of `n_rows` rows.
 fn column(name: String, n_rows: usize, max_height: usize) -> impl Strategy<Value = SampleColumn> {
     (1..=6_usize, 0..=max_height, any::<bool>(), vec(any::<u8>(), 1..20), vec(any::<u8>(), n_rows)).prop_map(

@@ -3,20 +3,16 @@
 //!
 //! The naive peer of Incognito: no subsets, so nothing is pruned before a node of all attributes is judged.
 //! Without roll-up it is this traversal with the checker `scan` or `sort`, with roll-up with `roll-up`.
-//! Sound where [`Policy::pruning`](crate::privacy::Policy::pruning) says so; elsewhere it judges every node.
+//! Only run where [`Policy::pruning`](crate::privacy::Policy::pruning) is sound.
 //! Cost: a check for every node that fails, and for the lowest that hold.
 
 use crate::algorithm::breadth_first::breadth_first;
-use crate::algorithm::{Found, Run, exhaustive};
+use crate::algorithm::{Found, Run};
 use crate::check::Keep;
 use crate::error::Result;
 use crate::lattice::NodeSet;
-use crate::privacy::Pruning;
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
-    if run.problem.policy.pruning() == Pruning::Unsound {
-        return exhaustive::search(run);
-    }
     run.watch.begin_stage(run.lattice.n_nodes() as u64);
     let mut holding = NodeSet::all(run.lattice);
     let mut judge = run.checker.open(run.lattice, &[0], Keep::Failing)?;

@@ -71,12 +71,17 @@ pub(super) fn breadth_first(
     Ok(())
 }
 
-/// Judges every node, lowest first; returns those that hold. The only sound way where pruning is not.
-pub(super) fn judge_all(family: &Lattice, judge: &mut dyn Judge, watch: &Watch) -> Result<NodeSet> {
+/// Judges every node of `open`, lowest first; returns those that hold. The only sound way where pruning is not.
+pub(super) fn judge_each(
+    family: &Lattice,
+    open: &NodeSet,
+    judge: &mut dyn Judge,
+    watch: &Watch,
+) -> Result<NodeSet> {
     let mut holding = NodeSet::empty(family);
     for height in 0..=family.max_height() {
         judge.forget_below(height.saturating_sub(1));
-        for node in family.nodes_at_height(height) {
+        for node in family.nodes_at_height(height).filter(|&node| open.contains(node)) {
             watch.judged()?;
             if judge.judge(node)? {
                 holding.insert(node);

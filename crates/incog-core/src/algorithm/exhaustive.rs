@@ -2,14 +2,15 @@
 //!
 //! Needs no property of the policy. Cost: one check per node.
 
-use crate::algorithm::breadth_first::judge_all;
+use crate::algorithm::breadth_first::judge_each;
 use crate::algorithm::{Found, Run};
 use crate::check::Keep;
 use crate::error::Result;
+use crate::lattice::NodeSet;
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     run.watch.begin_stage(run.lattice.n_nodes() as u64);
     let mut judge = run.checker.open(run.lattice, &[0], Keep::Everything)?;
-    let holding = judge_all(run.lattice, &mut *judge, run.watch)?;
+    let holding = judge_each(run.lattice, &NodeSet::all(run.lattice), &mut *judge, run.watch)?;
     Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
 }

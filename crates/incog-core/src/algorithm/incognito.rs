@@ -10,8 +10,8 @@
 //! The paper's variants are this traversal with a checker each: Basic is `roll-up`, Super-roots `super-roots`,
 //! Cube `cube`.
 //!
-//! Differs from the paper: (1) any policy whose closure allows pruning, not only k-anonymity; elsewhere every
-//! node of the whole lattice is judged; (2) families are searched one by one (no edge connects them), or several
+//! Differs from the paper: (1) any policy for which pruning is sound, not only k-anonymity (for (α,k)-anonymity this is
+//! eIncognito of Wong, Li, Fu, Wang, KDD 2006); (2) families are searched one by one (no edge connects them), or several
 //! at a time; (3) a candidate with an attribute at a level of a single label has the groups of the smaller
 //! subset's node, which is a survivor: it holds without being regrouped. It still counts as checked.
 //!
@@ -21,19 +21,13 @@
 use rayon::prelude::*;
 
 use crate::algorithm::breadth_first::breadth_first;
-use crate::algorithm::{
-    FamilyRecord, Found, Iteration, MAX_CANDIDATES, Record, Run, exhaustive, n_candidates,
-};
+use crate::algorithm::{FamilyRecord, Found, Iteration, MAX_CANDIDATES, Record, Run, n_candidates};
 use crate::check::{Checker, Judge, Keep, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::KeyLayout;
 use crate::lattice::{Candidates, Lattice, NodeSet, generate};
-use crate::privacy::Pruning;
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
-    if run.problem.policy.pruning() == Pruning::Unsound {
-        return exhaustive::search(run);
-    }
     let n_attributes = run.lattice.attributes().len();
     let heights = run.problem.source.layout().heights();
     if n_candidates(&heights) > MAX_CANDIDATES {

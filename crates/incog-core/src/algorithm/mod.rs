@@ -11,8 +11,10 @@
 //! | `incognito` | the same, on ever larger subsets of the attributes | all |
 //! | `samarati` | binary search on the height | one node of minimal height |
 //!
-//! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up` and `incognito` judge every
-//! node, and `samarati` refuses.
+//! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up` and
+//! `incognito` search with the absorbing part of the policy alone, for which it always is. A node that fails there fails for
+//! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
+//! `samarati` refuses.
 
 mod breadth_first;
 mod exhaustive;
@@ -23,7 +25,8 @@ mod optimum;
 
 pub use optimum::{Optimum, has_optimum_search, optimum};
 
-use crate::check::{Checker, CheckerKind, Problem, Work};
+use crate::algorithm::breadth_first::judge_each;
+use crate::check::{Checker, CheckerKind, Keep, Problem, Work};
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
 use crate::privacy::Pruning;
@@ -178,13 +181,17 @@ pub struct Outcome {
     pub minimal: Vec<usize>,
     /// Whether every node is classified.
     pub coverage: Coverage,
+    /// How many nodes were judged one by one because pruning is unsound: those that the absorbing part of the policy
+    /// leaves open (all, if it has none). `None` where pruning is sound.
+    pub left_open: Option<u64>,
     /// What it took, preparation included.
     pub work: Work,
     /// Of that, what the checker did before the first node was judged.
     pub preparation: Work,
     /// The most bytes that sets of records took (`bitmap`).
     pub set_bytes: u64,
-    /// What happened subset size by subset size; one entry for traversals of the whole lattice.
+    /// What happened subset size by subset size; one entry for traversals of the whole lattice. Where nodes were left
+    /// open, this is about the absorbing part of the policy, and one more entry about the open nodes.
     pub iterations: Vec<Iteration>,
     /// What happened family by family, if it was recorded.
     pub families: Vec<FamilyRecord>,
@@ -230,17 +237,21 @@ impl Search {
         self.run_with(&*checker, problem, watch)
     }
 
-    /// The same with a checker that was prepared for this problem before, whatever `self.checker` says.
+    /// The same with a checker that was prepared for this problem before, whatever `self.checker` says. (That one is used
+    /// where a part of the policy is searched first.)
     pub fn run_with(&self, checker: &dyn Checker, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
         let lattice = Lattice::new(&problem.source.layout().heights())?;
         let run = Run { search: self, problem, checker, watch, lattice: &lattice };
-        let found = match self.algorithm {
-            Algorithm::Exhaustive => exhaustive::search(&run)?,
-            Algorithm::BottomUp => bottom_up::search(&run)?,
-            Algorithm::Samarati => samarati::search(&run)?,
-            Algorithm::Incognito => incognito::search(&run)?,
+        let mut preparation = checker.preparation();
+        let (found, left_open) = match (problem.policy.pruning(), self.algorithm) {
+            (Pruning::Unsound, Algorithm::BottomUp | Algorithm::Incognito) => {
+                let (found, n_open, before) = search_open(&run)?;
+                preparation += before;
+                (found, Some(n_open))
+            }
+            (Pruning::Unsound, _) => (run.traverse()?, Some(lattice.n_nodes() as u64)),
+            (Pruning::Sound, _) => (run.traverse()?, None),
         };
-        let preparation = checker.preparation();
         let mut work = preparation;
         work += found.work;
         // Whatever was marked or never reached needs no judgement any more.
@@ -256,6 +267,7 @@ impl Search {
                 Algorithm::Samarati => Coverage::OneOfMinimalHeight,
                 _ => Coverage::Complete,
             },
+            left_open,
             work,
             preparation,
             set_bytes: checker.peak_bytes(),
@@ -273,6 +285,53 @@ struct Run<'a> {
     checker: &'a dyn Checker,
     watch: &'a Watch,
     lattice: &'a Lattice,
+}
+
+impl Run<'_> {
+    fn traverse(&self) -> Result<Found> {
+        match self.search.algorithm {
+            Algorithm::Exhaustive => exhaustive::search(self),
+            Algorithm::BottomUp => bottom_up::search(self),
+            Algorithm::Samarati => samarati::search(self),
+            Algorithm::Incognito => incognito::search(self),
+        }
+    }
+}
+
+/// Searches with the absorbing part of a policy, then judges what that leaves open; also says how many nodes those were, and
+/// what a checker for the absorbing part did beforehand.
+fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
+    let mut before = Work::default();
+    let mut found = match run.problem.policy.absorbing() {
+        None => Found {
+            holding: NodeSet::all(run.lattice),
+            work: Work::default(),
+            iterations: Vec::new(),
+            families: Vec::new(),
+        },
+        Some(policy) => {
+            debug_assert_eq!(policy.pruning(), Pruning::Sound);
+            let problem = Problem { source: run.problem.source, policy: &policy };
+            let checker = run.search.checker.prepare(problem, run.watch)?;
+            before = checker.preparation();
+            Run { problem, checker: &*checker, ..*run }.traverse()?
+        }
+    };
+    let open = found.holding;
+    let n_open = open.len() as u64;
+    run.watch.begin_stage(n_open);
+    // Closed upward: every open node but a root has an open one directly below it to be rolled up from.
+    let mut judge = run.checker.open(run.lattice, &open.lowest(run.lattice), Keep::Everything)?;
+    found.holding = judge_each(run.lattice, &open, &mut *judge, run.watch)?;
+    let work = judge.work();
+    found.work += work;
+    found.iterations.push(Iteration {
+        subset_size: run.lattice.attributes().len(),
+        candidates: n_open,
+        holding: found.holding.len() as u64,
+        checked: work.nodes_checked,
+    });
+    Ok((found, n_open, before))
 }
 
 /// What every traversal returns.

@@ -27,7 +27,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
                 run.problem.policy.budget()
             ),
         )
-        .with_hint("use `incognito` or `bottom-up`, which then judge every node, or set suppression to 0"));
+        .with_hint("use `incognito` or `bottom-up`, which then judge every node that k-anonymity leaves open, or set suppression to 0"));
     }
     let lattice = run.lattice;
     run.watch.begin_stage(lattice.n_nodes() as u64);

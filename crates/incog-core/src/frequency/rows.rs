@@ -4,7 +4,7 @@
 //! searching. Memory: one key a record (8 bytes in the common case), plus a code per record for the unit and
 //! for each sensitive column that may be asked for.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::Packed;
@@ -12,7 +12,7 @@ use crate::frequency::regroup::{Assignment, regroup, some_of};
 use crate::frequency::{
     FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
 };
-use crate::group::{Demand, Measures};
+use crate::group::{Demand, Measures, Pairs};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
@@ -25,6 +25,8 @@ pub struct Rows {
     keys: Keys,
     persons: Option<Vec<u32>>,
     sensitive: Vec<Vec<u32>>,
+    /// The values of each sensitive column with the persons who have them, made when first asked for.
+    pairs: Vec<OnceLock<Pairs>>,
     /// Scratch memory that is not in use: fresh pages for every scan would cost as much as the scan.
     scratch: Mutex<Vec<Scratch>>,
 }
@@ -59,12 +61,21 @@ impl Rows {
             KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_columns(n_rows, &columns)),
             KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_columns(n_rows, &columns)),
         };
-        Ok(Rows { layout, n_rows, keys, persons: None, sensitive: Vec::new(), scratch: Mutex::default() })
+        Ok(Rows {
+            layout,
+            n_rows,
+            keys,
+            persons: None,
+            sensitive: Vec::new(),
+            pairs: Vec::new(),
+            scratch: Mutex::default(),
+        })
     }
 
     /// Lets groups be measured in distinct values of the `unit` column: one person, several rows.
     pub fn with_unit(mut self, table: &Table, unit: &str) -> Result<Self> {
         self.persons = Some(column(table, unit)?.codes().to_vec());
+        self.pairs = self.sensitive.iter().map(|_| OnceLock::new()).collect();
         Ok(self)
     }
 
@@ -72,7 +83,15 @@ impl Rows {
     pub fn with_sensitive(mut self, table: &Table, names: &[&str]) -> Result<Self> {
         self.sensitive =
             names.iter().map(|name| Ok(column(table, name)?.codes().to_vec())).collect::<Result<_>>()?;
+        self.pairs = self.sensitive.iter().map(|_| OnceLock::new()).collect();
         Ok(self)
+    }
+
+    fn pairs(&self, at: usize) -> Result<&Pairs> {
+        let persons = self.persons.as_ref().ok_or_else(|| not_loaded("the unit column"))?;
+        let (values, pairs) =
+            self.sensitive.get(at).zip(self.pairs.get(at)).ok_or_else(|| not_loaded("a sensitive column"))?;
+        Ok(pairs.get_or_init(|| Pairs::new(values, persons)))
     }
 
     fn pool(&self) -> MutexGuard<'_, Vec<Scratch>> {
@@ -109,7 +128,12 @@ impl Rows {
                         Ok((at, codes.as_slice()))
                     })
                     .collect::<Result<_>>()?;
-                Measures::of_assignment(grouped.rows, assignment, persons, sensitive)
+                let pairs: Vec<(usize, &Pairs)> = demand
+                    .persons_by_value
+                    .iter()
+                    .map(|&at| Ok((at, self.pairs(at)?)))
+                    .collect::<Result<_>>()?;
+                Measures::of_assignment(grouped.rows, assignment, persons, sensitive, pairs)
             }
         };
         Ok(FrequencySet {

@@ -155,9 +155,12 @@ impl Statistics {
         set: &FrequencySet,
     ) -> Result<Self> {
         let mut node = Statistics::of_levels(levels);
+        // Asked for all groups at once: whether one is left out may depend on the others.
+        let refused = problem.policy.refused(set)?;
+        let mut refused = refused.iter().copied().peekable();
         for (group_idx, group) in set.measures().groups().enumerate() {
             let rows = group.rows();
-            if problem.policy.admits(group)? {
+            if refused.next_if_eq(&(group_idx as u32)).is_none() {
                 node.n_groups += 1;
                 node.sum_of_squares += u128::from(rows) * u128::from(rows);
                 node.smallest_group =

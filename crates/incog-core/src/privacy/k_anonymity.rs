@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group};
-use crate::privacy::{Closure, PrivacyModel};
+use crate::privacy::parameters::needed;
+use crate::privacy::{Closure, Parameter, Parameters, PrivacyModel, Unit};
 
 /// Groups of at least k.
 ///
@@ -14,13 +15,6 @@ pub struct KAnonymity {
     unit: Unit,
 }
 
-/// What k counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Rows,
-    Persons,
-}
-
 impl KAnonymity {
     /// Groups of at least `k` rows.
     pub fn new(k: u64) -> Result<Self> {
@@ -29,6 +23,14 @@ impl KAnonymity {
                 .with_hint("k = 1 asks for nothing; common choices are 3, 5, 11 and 20"));
         }
         Ok(KAnonymity { k, unit: Unit::Rows })
+    }
+
+    pub(super) fn from_parameters(parameters: &Parameters) -> Result<Self> {
+        let k = needed(parameters.k, Parameter::K)?;
+        match parameters.unit {
+            Unit::Rows => KAnonymity::new(k),
+            Unit::Persons => KAnonymity::of_persons(k),
+        }
     }
 
     /// Groups of at least `k` distinct persons, where one person may have several rows.

@@ -8,14 +8,53 @@
 //! behaves under merging ([`Closure`]) decides whether a search may conclude from one node to others.
 //! [`Policy::pruning`] is the only place where that is decided; pruning where it is unsound returns wrong nodes
 //! silently.
+//!
+//! | model | a group is admitted when | closure by rows |
+//! |---|---|---|
+//! | `k-anonymity` | it has at least k rows | absorbing |
+//! | `distinct-l` | it has at least ℓ values | absorbing |
+//! | `alpha-k` | no value has a greater share than α | merge |
+//! | `entropy-l` | its entropy is at least ln ℓ | merge |
+//! | `recursive-cl` | its first value has less than c times the rows of all from the ℓ-th on | merge |
+//! | `t-closeness` | its distribution is at most t from that of all rows | merge |
+//! | `delta-disclosure` | the logarithm of every share moved by less than δ | merge |
+//! | `beta-likeness` | no share grew by more than β of itself | merge |
+//!
+//! Counted by persons, those that merge are closed under nothing: a person may be ill in one group and well in another.
+//!
+//! **All rows** are those of the release, for the last three. Without suppression they are those of the input. With it, see
+//! [`Policy::refused`].
 
+mod fraction;
+mod natural;
+mod distance;
+mod parameters;
 mod k_anonymity;
+mod alpha_k;
+mod distinct_l;
+mod entropy_l;
+mod recursive_cl;
+mod t_closeness;
+mod delta_disclosure;
+mod beta_likeness;
+mod policy;
 
+pub use alpha_k::AlphaDeassociation;
+pub use beta_likeness::{BetaLikeness, Likeness};
+pub use delta_disclosure::DeltaDisclosure;
+pub use distance::Distance;
+pub use distinct_l::DistinctDiversity;
+pub use entropy_l::EntropyDiversity;
+pub use fraction::Fraction;
 pub use k_anonymity::KAnonymity;
+pub use parameters::{Model, Parameter, Parameters, Sensitive, Unit, build};
+pub use policy::{Judgement, Policy, Pruning};
+pub use recursive_cl::RecursiveDiversity;
+pub use t_closeness::Closeness;
 
 use std::fmt::Debug;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group};
 use crate::registry::{Entry, Status};
@@ -29,15 +68,6 @@ pub enum Closure {
     Merge,
     /// An admitted group stays admitted whatever it merges with. Implies `Merge`.
     Absorbing,
-}
-
-/// May a search conclude from one node to the nodes above and below it?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pruning {
-    /// A node that holds vouches for all its generalizations and for all its subsets.
-    Sound,
-    /// Every node must be judged for itself.
-    Unsound,
 }
 
 /// Decides whether a group may be published.
@@ -66,20 +96,130 @@ pub trait PrivacyModel: Debug + Send + Sync {
         }
         Ok(refused)
     }
+
+    /// Can any recoding of a table of `n_rows` rows be admitted, with at most `budget` rows left out? Says what is in the
+    /// way, where that is known before searching.
+    fn feasible(&self, n_rows: u64, budget: u64) -> Result<()> {
+        let _ = (n_rows, budget);
+        Ok(())
+    }
+
+    /// The sensitive column whose values in all rows are compared with those of a group, if the model compares.
+    fn compares_with(&self) -> Option<&Sensitive> {
+        None
+    }
+
+    /// The same model where that column has these counts, by code; `None` if the model does not compare.
+    fn compared_with(&self, counts: &[u64]) -> Result<Option<Box<dyn PrivacyModel>>> {
+        let _ = counts;
+        Ok(None)
+    }
 }
 
-/// Makes a model from its parameter.
-pub type Build = fn(u64) -> Result<Box<dyn PrivacyModel>>;
-
 /// The models that a job file can name, with the one that `k = ...` stands for first.
-pub const ALL: &[Entry<Build>] = &[Entry {
-    name: "k-anonymity",
-    summary: "every person looks like at least k - 1 others",
-    reference: "Samarati, Sweeney: Protecting privacy when disclosing information, 1998",
-    doc: include_str!("k_anonymity.md"),
-    status: Status::Preview,
-    item: |k| Ok(Box::new(KAnonymity::new(k)?)),
-}];
+pub const ALL: &[Entry<Model>] = &[
+    Entry {
+        name: "k-anonymity",
+        summary: "every person looks like at least k - 1 others",
+        reference: "Samarati, Sweeney: Protecting privacy when disclosing information, 1998",
+        doc: include_str!("k_anonymity.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::K],
+            optional: &[],
+            build: |parameters| Ok(Box::new(KAnonymity::from_parameters(parameters)?)),
+        },
+    },
+    Entry {
+        name: "alpha-k",
+        summary: "no sensitive value has a greater share of a group than alpha",
+        reference: "Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006",
+        doc: include_str!("alpha_k.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::Alpha],
+            optional: &[Parameter::Values],
+            build: |parameters| Ok(Box::new(AlphaDeassociation::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "distinct-l",
+        summary: "every group has at least l different sensitive values",
+        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+        doc: include_str!("distinct_l.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::L],
+            optional: &[],
+            build: |parameters| Ok(Box::new(DistinctDiversity::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "entropy-l",
+        summary: "sensitive values are spread in every group as evenly as l equally frequent ones",
+        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+        doc: include_str!("entropy_l.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::L],
+            optional: &[],
+            build: |parameters| Ok(Box::new(EntropyDiversity::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "recursive-cl",
+        summary: "no group's most frequent value outweighs c times its rarer ones",
+        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+        doc: include_str!("recursive_cl.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::C, Parameter::L],
+            optional: &[],
+            build: |parameters| Ok(Box::new(RecursiveDiversity::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "t-closeness",
+        summary: "sensitive values are spread in every group almost as in all rows",
+        reference: "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007",
+        doc: include_str!("t_closeness.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::T],
+            optional: &[Parameter::Distance],
+            build: |parameters| Ok(Box::new(Closeness::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "delta-disclosure",
+        summary: "no share of a sensitive value moves by a factor of e^delta",
+        reference: "Brickell, Shmatikov: The cost of privacy, KDD 2008",
+        doc: include_str!("delta_disclosure.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::Delta],
+            optional: &[],
+            build: |parameters| Ok(Box::new(DeltaDisclosure::new(parameters)?)),
+        },
+    },
+    Entry {
+        name: "beta-likeness",
+        summary: "no share of a sensitive value grows by more than beta of itself",
+        reference: "Cao, Karras: Publishing microdata with a robust privacy guarantee, VLDB 2012",
+        doc: include_str!("beta_likeness.md"),
+        status: Status::Preview,
+        item: Model {
+            required: &[Parameter::Sensitive, Parameter::Beta],
+            optional: &[Parameter::Likeness],
+            build: |parameters| Ok(Box::new(BetaLikeness::new(parameters)?)),
+        },
+    },
+];
+
+/// A group has a value, or more of it, that the rows lack with which it is compared: they are not all rows.
+fn unknown_value() -> Error {
+    Error::new(ErrorKind::Internal, "a group has values that the whole table lacks")
+}
 
 /// How many rows may be left out of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,148 +273,9 @@ impl Budget {
     }
 }
 
-/// All models that a release must satisfy, and how many rows may be left out of it.
-///
-/// # Invariants
-/// At least one model.
-#[derive(Debug)]
-pub struct Policy {
-    models: Vec<Box<dyn PrivacyModel>>,
-    budget: u64,
-}
-
-/// What a policy says of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Judgement {
-    /// Are the rows in refused groups within the budget?
-    pub holds: bool,
-    /// Rows in refused groups: they would be suppressed.
-    pub refused_rows: u64,
-}
-
-impl Policy {
-    /// k-anonymity of the rows without suppression.
-    pub fn k_anonymity(k: u64) -> Result<Self> {
-        Policy::new(vec![Box::new(KAnonymity::new(k)?)], 0)
-    }
-
-    /// A policy of these models; at most `budget` rows may be left out, for all of them together.
-    pub fn new(models: Vec<Box<dyn PrivacyModel>>, budget: u64) -> Result<Self> {
-        if models.is_empty() {
-            return Err(Error::input("the policy asks for nothing").with_hint("give k in [policy]"));
-        }
-        Ok(Policy { models, budget })
-    }
-
-    /// The same policy with another suppression budget.
-    #[must_use]
-    pub fn with_budget(mut self, rows: u64) -> Self {
-        self.budget = rows;
-        self
-    }
-
-    /// How many rows may be left out.
-    pub fn budget(&self) -> u64 {
-        self.budget
-    }
-
-    /// What the policy promises, for messages.
-    pub fn describe(&self) -> String {
-        let models: Vec<String> = self.models.iter().map(|model| model.describe()).collect();
-        models.join(" and ")
-    }
-
-    /// What the models need to know of a group.
-    pub fn demand(&self) -> Demand {
-        self.models.iter().fold(Demand::default(), |demand, model| demand.union(&model.demand()))
-    }
-
-    /// The weakest closure of the models.
-    pub fn closure(&self) -> Closure {
-        self.models.iter().map(|model| model.closure()).min().unwrap_or(Closure::None)
-    }
-
-    /// May a search prune?
-    ///
-    /// With a budget only absorbing models allow it: the rows in groups that such a model refuses can only
-    /// become fewer by merging. Under a merely merge-closed model, merging an admitted group with a refused
-    /// one may refuse both, so a node may hold and its generalization not.
-    pub fn pruning(&self) -> Pruning {
-        match (self.closure(), self.budget) {
-            (Closure::Absorbing, _) | (Closure::Merge, 0) => Pruning::Sound,
-            (Closure::Merge | Closure::None, _) => Pruning::Unsound,
-        }
-    }
-
-    /// Do all models admit the group?
-    pub fn admits(&self, group: Group<'_>) -> Result<bool> {
-        for model in &self.models {
-            if !model.admits(group)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Does the node whose groups these are satisfy the policy?
-    pub fn judge(&self, set: &FrequencySet) -> Result<Judgement> {
-        let refused_rows = match self.models.as_slice() {
-            [model] => model.refused_rows(set)?,
-            _ => self.refused(set)?.iter().map(|&group_idx| set.measures().rows()[group_idx as usize]).sum(),
-        };
-        Ok(Judgement { holds: refused_rows <= self.budget, refused_rows })
-    }
-
-    /// The groups that some model refuses.
-    pub fn refused(&self, set: &FrequencySet) -> Result<Vec<u32>> {
-        let mut refused = Vec::new();
-        for (group_idx, group) in set.measures().groups().enumerate() {
-            if !self.admits(group)? {
-                refused.push(group_idx as u32);
-            }
-        }
-        Ok(refused)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(Debug)]
-    struct Claims(Closure);
-
-    impl PrivacyModel for Claims {
-        fn describe(&self) -> String {
-            "a claim".into()
-        }
-
-        fn closure(&self) -> Closure {
-            self.0
-        }
-
-        fn admits(&self, _: Group<'_>) -> Result<bool> {
-            Ok(true)
-        }
-    }
-
-    #[test]
-    fn a_policy_prunes_as_far_as_its_weakest_model_allows() {
-        use Closure::{Absorbing, Merge, None};
-        use Pruning::{Sound, Unsound};
-        let check = |closures: &[Closure], budget| {
-            let models = closures.iter().map(|&closure| Box::new(Claims(closure)) as Box<dyn PrivacyModel>);
-            Policy::new(models.collect(), budget).unwrap().pruning()
-        };
-        assert_eq!([check(&[Absorbing], 0), check(&[Absorbing], 9)], [Sound, Sound]);
-        assert_eq!([check(&[Absorbing, Merge], 0), check(&[Merge, Absorbing], 9)], [Sound, Unsound]);
-        assert_eq!([check(&[Merge, None, Absorbing], 0), check(&[None], 9)], [Unsound, Unsound]);
-    }
-
-    #[test]
-    fn a_policy_of_no_models_is_refused() {
-        assert!(Policy::new(vec![], 0).is_err());
-    }
 
     #[test]
     fn a_share_is_rounded_down_exactly() {

@@ -1,0 +1,47 @@
+#![doc = include_str!("distinct_l.md")]
+
+use crate::error::{Error, Result};
+use crate::group::{Demand, Group};
+use crate::privacy::parameters::needed;
+use crate::privacy::{Closure, Parameter, Parameters, PrivacyModel, Sensitive};
+
+/// Every group has at least ℓ different values.
+///
+/// Absorbing: values of a group are not lost when others join it. It makes no difference whether rows or persons have
+/// them.
+#[derive(Debug, Clone)]
+pub struct DistinctDiversity {
+    sensitive: Sensitive,
+    l: u64,
+}
+
+impl DistinctDiversity {
+    pub(super) fn new(parameters: &Parameters) -> Result<Self> {
+        let l = needed(parameters.l, Parameter::L)?;
+        let sensitive = parameters.sensitive()?;
+        sensitive.check_l(l)?;
+        let l = l.whole().ok_or_else(|| {
+            Error::input(format!("l is {l}, not a whole number"))
+                .with_hint("`distinct-l` counts values; `entropy-l` takes any number from 1")
+        })?;
+        Ok(DistinctDiversity { sensitive, l })
+    }
+}
+
+impl PrivacyModel for DistinctDiversity {
+    fn describe(&self) -> String {
+        format!("distinct {}-diversity of `{}`", self.l, self.sensitive.name())
+    }
+
+    fn closure(&self) -> Closure {
+        Closure::Absorbing
+    }
+
+    fn demand(&self) -> Demand {
+        self.sensitive.demand_of_rows()
+    }
+
+    fn admits(&self, group: Group<'_>) -> Result<bool> {
+        Ok(self.sensitive.row_counts(group)?.len() as u64 >= self.l)
+    }
+}
