@@ -7,6 +7,7 @@
 pub mod sample;
 pub mod naive;
 pub mod relational;
+pub mod local;
 pub mod random;
 pub mod case;
 pub mod data;

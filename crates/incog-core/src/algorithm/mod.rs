@@ -13,6 +13,8 @@
 //!
 //! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up` and `incognito` judge every
 //! node, and `samarati` refuses.
+//!
+//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
 
 mod breadth_first;
 mod exhaustive;
@@ -20,8 +22,10 @@ mod bottom_up;
 mod samarati;
 mod incognito;
 mod optimum;
+mod top_down;
 
 pub use optimum::{Optimum, has_optimum_search, optimum};
+pub use top_down::{TopDownOptions, top_down};
 
 use crate::check::{Checker, CheckerKind, Problem, Work};
 use crate::error::Result;
@@ -78,6 +82,23 @@ pub const ALL: &[Entry<Algorithm>] = &[
         item: Algorithm::Incognito,
     },
 ];
+
+/// Which algorithm for local recoding: its answer is not a node but a [recoding](crate::recoding::PerGroup).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Local {
+    /// [`top_down`].
+    TopDown,
+}
+
+/// All algorithms for local recoding.
+pub const LOCAL: &[Entry<Local>] = &[Entry {
+    name: "top-down",
+    summary: "local recoding: specializes groups of rows, each as far as the policy allows",
+    reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
+    doc: include_str!("top_down.md"),
+    status: Status::Preview,
+    item: Local::TopDown,
+}];
 
 /// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
 const MAX_CANDIDATES: u64 = 1 << 30;
