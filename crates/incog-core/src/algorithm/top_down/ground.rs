@@ -11,7 +11,7 @@ use crate::group::RowFacts;
 pub(super) struct Ground {
     pub(super) trees: Vec<Tree>,
     /// The label at level 0 of each cell in each attribute, cell by cell.
-    leaves: Vec<u32>,
+    all_leaves: Vec<u32>,
     pub(super) rows: Vec<u32>,
     /// Cells with equal sensitive values have equal kinds; ascending.
     pub(super) kinds: Vec<u32>,
@@ -68,7 +68,7 @@ impl Ground {
                     Tree::new(layout, at, height, leaves)
                 })
                 .collect(),
-            leaves: origins.iter().flat_map(leaves_of).copied().collect(),
+            all_leaves: origins.iter().flat_map(leaves_of).copied().collect(),
             rows: origins.iter().map(|&cell| cells.rows[cell as usize]).collect(),
             kinds,
             persons: cells
@@ -91,18 +91,31 @@ impl Ground {
     }
 
     /// Which child of its label at `level` a cell falls into.
-    #[inline]
     pub(super) fn child(&self, cell: u32, attribute: usize, level: u8) -> u32 {
-        self.trees[attribute].siblings[usize::from(level) - 1][self.leaf(cell, attribute)]
+        self.children(attribute, level)[self.leaf(cell, attribute)]
     }
 
-    #[inline]
+    /// For each leaf, which child of its label at `level` it is below.
+    pub(super) fn children(&self, attribute: usize, level: u8) -> &[u32] {
+        &self.trees[attribute].siblings[usize::from(level) - 1]
+    }
+
     fn leaf(&self, cell: u32, attribute: usize) -> usize {
-        self.leaves[cell as usize * self.trees.len() + attribute] as usize
+        self.leaves(cell)[attribute] as usize
+    }
+
+    /// The label at level 0 of a cell in each attribute.
+    pub(super) fn leaves(&self, cell: u32) -> &[u32] {
+        &self.all_leaves[cell as usize * self.trees.len()..][..self.trees.len()]
+    }
+
+    /// Does the policy see the same in rows of both cells?
+    pub(super) fn are_alike(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (a as usize, b as usize);
+        self.kinds[a] == self.kinds[b] && self.persons.as_ref().is_none_or(|persons| persons[a] == persons[b])
     }
 
     /// What the policy sees of a row of the cell.
-    #[inline]
     pub(super) fn facts(&self, cell: u32) -> RowFacts<'_> {
         RowFacts {
             person: self.persons.as_ref().map(|persons| persons[cell as usize]),

@@ -65,7 +65,7 @@ impl LocalGroup {
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Outcome {
-    pub(super) attribute: usize,
+    attribute: usize,
     /// How many rows are specialized.
     rows: u64,
     /// The branches they are in, as positions among the children; ascending.
@@ -78,24 +78,118 @@ pub(super) struct Outcome {
 pub(super) struct Step<'a> {
     ground: &'a Ground,
     policy: &'a Policy,
-    /// The branch of each child of the label that is specialized; [`NONE`] if no row is there.
-    branch_of_child: Vec<u32>,
-    branch_of_part: Vec<u32>,
-    branches: Vec<Branch>,
-    n_branches: usize,
+    /// One for each attribute.
+    trials: Vec<Trial>,
+    /// The rows at the parent, of the trial that is looked at.
     parent: ChangingGroup,
-    /// For each attribute and child: would its branch be admitted?
-    admitted: Vec<Vec<bool>>,
     /// How many rows of each part are taken back.
     taken: Vec<u32>,
+}
+
+/// A group specialized by one attribute.
+struct Trial {
+    attribute: usize,
+    /// The branch of each child of the label that is specialized; [`NONE`] if no row is there.
+    branch_of_child: Vec<u32>,
+    branches: Vec<Branch>,
+    n_branches: usize,
+    /// Rows of each child that are counted but in no branch yet, and which children have such rows.
+    counts: Vec<u64>,
+    counted: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
 struct Branch {
     child: u32,
+    /// Does the policy admit all rows of the branch?
+    is_admitted: bool,
+    /// Are its rows specialized?
     is_kept: bool,
     group: ChangingGroup,
+}
+
+impl Trial {
+    fn new(attribute: usize, most_children: usize) -> Self {
+        Trial {
+            attribute,
+            branch_of_child: vec![NONE; most_children],
+            branches: Vec::new(),
+            n_branches: 0,
+            counts: vec![0; most_children],
+            counted: Vec::new(),
+        }
+    }
+
+    fn branches(&self) -> &[Branch] {
+        &self.branches[..self.n_branches]
+    }
+
+    fn clear(&mut self) {
+        for branch in &self.branches[..self.n_branches] {
+            self.branch_of_child[branch.child as usize] = NONE;
+        }
+        self.n_branches = 0;
+    }
+
+    /// The rows counted so far are alike; they go into their branches.
+    fn flush(&mut self, facts: RowFacts<'_>, policy: &Policy) {
+        for child in self.counted.drain(..) {
+            let at = &mut self.branch_of_child[child as usize];
+            if *at == NONE {
+                *at = self.n_branches as u32;
+                if self.n_branches == self.branches.len() {
+                    let group = ChangingGroup::new(&policy.demand());
+                    self.branches.push(Branch { child, is_admitted: false, is_kept: false, group });
+                }
+                let branch = &mut self.branches[self.n_branches];
+                branch.child = child;
+                branch.group.clear();
+                self.n_branches += 1;
+            }
+            let n = std::mem::take(&mut self.counts[child as usize]);
+            self.branches[*at as usize].group.push(facts, n);
+        }
+    }
+
+    fn judge(&mut self, policy: &Policy) -> Result<()> {
+        for branch in &mut self.branches[..self.n_branches] {
+            branch.group.settle();
+            branch.is_admitted = policy.admits(branch.group.group())?;
+            branch.is_kept = branch.is_admitted;
+        }
+        Ok(())
+    }
+
+    /// The rows of refused branches go back to the parent.
+    fn collect_parent(&self, parent: &mut ChangingGroup) {
+        parent.clear();
+        for branch in self.branches().iter().filter(|branch| !branch.is_kept) {
+            parent.push_all(&branch.group);
+        }
+        parent.settle();
+    }
+
+    fn kept(&self) -> impl Iterator<Item = &Branch> {
+        self.branches().iter().filter(|branch| branch.is_kept)
+    }
+
+    fn rows_kept(&self) -> u64 {
+        self.kept().map(|branch| branch.group.rows()).sum()
+    }
+
+    /// What the step does as things are now.
+    fn outcome(&self, taken: Vec<(u32, u32)>) -> Outcome {
+        let mut branches: Vec<u32> = self.kept().map(|branch| branch.child).collect();
+        branches.sort_unstable();
+        Outcome { attribute: self.attribute, rows: self.rows_kept(), branches, taken }
+    }
+
+    /// The branch of a part.
+    fn at(&self, part: Part, group: &LocalGroup, ground: &Ground) -> usize {
+        let child = ground.child(part.cell, self.attribute, group.levels[self.attribute]);
+        self.branch_of_child[child as usize] as usize
+    }
 }
 
 /// A part that could go back to the parent. The greatest goes first.
@@ -105,6 +199,7 @@ struct Candidate {
     lateness: u64,
     first: u32,
     part: u32,
+    branch: u32,
 }
 
 /// The parts with equal sensitive values, in the order in which they go back.
@@ -118,16 +213,12 @@ struct Queue {
 
 impl<'a> Step<'a> {
     pub(super) fn new(ground: &'a Ground, policy: &'a Policy) -> Self {
-        let most_children = ground.trees.iter().map(|tree| tree.most_children).max().unwrap_or(0);
+        let trials = ground.trees.iter().enumerate().map(|(at, tree)| Trial::new(at, tree.most_children));
         Step {
             ground,
             policy,
-            branch_of_child: vec![NONE; most_children],
-            branch_of_part: Vec::new(),
-            branches: Vec::new(),
-            n_branches: 0,
+            trials: trials.collect(),
             parent: ChangingGroup::new(&policy.demand()),
-            admitted: ground.trees.iter().map(|tree| vec![false; tree.most_children]).collect(),
             taken: Vec::new(),
         }
     }
@@ -135,137 +226,118 @@ impl<'a> Step<'a> {
     /// The best step of a group that is [lowered](LocalGroup::lower): most rows specialized, then fewest branches, then
     /// least by `tie`. `None` if no attribute can be specialized.
     pub(super) fn best(&mut self, group: &LocalGroup, tie: impl Fn(usize) -> u64) -> Result<Option<Outcome>> {
-        let mut best: Option<Outcome> = None;
+        self.branch_out(group)?;
+        type Rank = (Reverse<u64>, usize, u64, usize);
+        let rank =
+            |rows, n_branches, attribute| -> Rank { (Reverse(rows), n_branches, tie(attribute), attribute) };
+        let mut best: Option<(Rank, Option<Outcome>)> = None;
         let mut to_repair: Vec<(Reverse<u64>, usize)> = Vec::new();
-        let is_better = |outcome: &Outcome, best: &Option<Outcome>| {
-            let rank = |outcome: &Outcome| {
-                (Reverse(outcome.rows), outcome.branches.len(), tie(outcome.attribute), outcome.attribute)
-            };
-            best.as_ref().is_none_or(|best| rank(outcome) < rank(best))
-        };
-        for (attribute, &level) in group.levels.iter().enumerate() {
-            if level == 0 {
+        for trial in &self.trials {
+            let n_kept = trial.kept().count();
+            if n_kept == 0 {
                 continue;
             }
-            self.branch_out(group, attribute)?;
-            for branch in &self.branches[..self.n_branches] {
-                self.admitted[attribute][branch.child as usize] = branch.is_kept;
-            }
-            if self.branches[..self.n_branches].iter().all(|branch| !branch.is_kept) {
-                continue;
-            }
-            self.collect_parent();
-            let outcome = self.outcome(attribute);
-            if self.parent.rows() == 0 || self.policy.admits(self.parent.group())? {
-                if is_better(&outcome, &best) {
-                    best = Some(outcome);
-                }
-            } else {
+            let rows = trial.rows_kept();
+            trial.collect_parent(&mut self.parent);
+            if self.parent.rows() > 0 && !self.policy.admits(self.parent.group())? {
                 // At least one row will have to go back.
-                to_repair.push((Reverse(outcome.rows - 1), attribute));
+                to_repair.push((Reverse(rows - 1), trial.attribute));
+                continue;
+            }
+            let rank = rank(rows, n_kept, trial.attribute);
+            if best.as_ref().is_none_or(|(best, _)| rank < *best) {
+                best = Some((rank, None));
             }
         }
         to_repair.sort_unstable();
-        for (Reverse(at_most), attribute) in to_repair {
-            if best.as_ref().is_some_and(|best| best.rows > at_most) {
+        for (at_most, attribute) in to_repair {
+            if best.as_ref().is_some_and(|((rows, ..), _)| *rows < at_most) {
                 break;
             }
-            self.branch_out(group, attribute)?;
-            self.collect_parent();
             if let Some(outcome) = self.repair(group, attribute)? {
-                if is_better(&outcome, &best) {
-                    best = Some(outcome);
+                let rank = rank(outcome.rows, outcome.branches.len(), attribute);
+                if best.as_ref().is_none_or(|(best, _)| rank < *best) {
+                    best = Some((rank, Some(outcome)));
                 }
             }
         }
-        Ok(best)
+        Ok(best.map(|((.., attribute), outcome)| {
+            outcome.unwrap_or_else(|| self.trials[attribute].outcome(Vec::new()))
+        }))
     }
 
-    /// Sorts the rows into branches and judges each.
-    fn branch_out(&mut self, group: &LocalGroup, attribute: usize) -> Result<()> {
-        let level = group.levels[attribute];
-        self.n_branches = 0;
-        self.branch_of_part.clear();
-        for part in &group.parts {
-            let child = self.ground.child(part.cell, attribute, level);
-            let mut at = self.branch_of_child[child as usize];
-            if at == NONE {
-                at = self.n_branches as u32;
-                self.branch_of_child[child as usize] = at;
-                self.open_branch(child);
-            }
-            self.branch_of_part.push(at);
-            self.branches[at as usize].group.push(self.ground.facts(part.cell), u64::from(part.rows()));
+    /// Sorts the rows into the branches of every attribute, and judges each branch.
+    fn branch_out(&mut self, group: &LocalGroup) -> Result<()> {
+        let ground = self.ground;
+        let tables: Vec<(usize, &[u32])> = group
+            .levels
+            .iter()
+            .enumerate()
+            .filter(|&(_, &level)| level > 0)
+            .map(|(attribute, &level)| (attribute, ground.children(attribute, level)))
+            .collect();
+        for trial in &mut self.trials {
+            trial.clear();
         }
-        for branch in &mut self.branches[..self.n_branches] {
-            self.branch_of_child[branch.child as usize] = NONE;
-            branch.group.settle();
-            branch.is_kept = self.policy.admits(branch.group.group())?;
+        // Rows that are alike to the policy stand together, and are counted before they go into their branches.
+        for alike in group.parts.chunk_by(|a, b| ground.are_alike(a.cell, b.cell)) {
+            for part in alike {
+                let leaves = ground.leaves(part.cell);
+                for &(attribute, table) in &tables {
+                    let trial = &mut self.trials[attribute];
+                    let child = table[leaves[attribute] as usize];
+                    let count = &mut trial.counts[child as usize];
+                    if *count == 0 {
+                        trial.counted.push(child);
+                    }
+                    *count += u64::from(part.rows());
+                }
+            }
+            for &(attribute, _) in &tables {
+                self.trials[attribute].flush(ground.facts(alike[0].cell), self.policy);
+            }
+        }
+        for &(attribute, _) in &tables {
+            self.trials[attribute].judge(self.policy)?;
         }
         Ok(())
-    }
-
-    fn open_branch(&mut self, child: u32) {
-        if self.n_branches == self.branches.len() {
-            let group = ChangingGroup::new(&self.policy.demand());
-            self.branches.push(Branch { child, is_kept: false, group });
-        }
-        let branch = &mut self.branches[self.n_branches];
-        branch.child = child;
-        branch.group.clear();
-        self.n_branches += 1;
-    }
-
-    /// The rows of refused branches go back to the parent.
-    fn collect_parent(&mut self) {
-        self.parent.clear();
-        for branch in self.branches[..self.n_branches].iter().filter(|branch| !branch.is_kept) {
-            self.parent.push_all(&branch.group);
-        }
-        self.parent.settle();
-    }
-
-    /// What the step does as things are now.
-    fn outcome(&self, attribute: usize) -> Outcome {
-        let kept = self.branches[..self.n_branches].iter().filter(|branch| branch.is_kept);
-        let mut branches: Vec<u32> = kept.clone().map(|branch| branch.child).collect();
-        branches.sort_unstable();
-        Outcome { attribute, rows: kept.map(|branch| branch.group.rows()).sum(), branches, taken: Vec::new() }
     }
 
     /// Takes rows back until the parent is admitted. `None` if that takes all.
     fn repair(&mut self, group: &LocalGroup, attribute: usize) -> Result<Option<Outcome>> {
         self.taken.clear();
         self.taken.resize(group.parts.len(), 0);
+        self.trials[attribute].collect_parent(&mut self.parent);
         let mut order = Vec::new();
         if !self.take_spare_rows(group, attribute, &mut order)? {
-            self.take_whole_branches()?;
-            if self.branches[..self.n_branches].iter().all(|branch| !branch.is_kept) {
+            self.take_whole_branches(attribute)?;
+            if self.trials[attribute].kept().next().is_none() {
                 return Ok(None);
             }
-            self.give_back(group, &order)?;
+            self.give_back(group, attribute, &order)?;
         }
-        let mut outcome = self.outcome(attribute);
+        let trial = &self.trials[attribute];
+        let mut taken = Vec::new();
         let mut first = 0;
         for same_cell in group.parts.chunk_by(|a, b| a.cell == b.cell) {
             let parts = first..first + same_cell.len();
             first = parts.end;
             let mut rows: u32 = self.taken[parts.clone()].iter().sum();
-            if rows == 0 || !self.branches[self.branch_of_part[parts.start] as usize].is_kept {
+            if rows == 0 || !trial.branches[trial.at(same_cell[0], group, self.ground)].is_kept {
                 continue;
             }
             // Whichever were given back: of equal rows the latest stay at the parent.
-            let from = outcome.taken.len();
+            let from = taken.len();
             for part in parts.rev() {
-                let taken = rows.min(group.parts[part].rows());
-                rows -= taken;
-                if taken > 0 {
-                    outcome.taken.push((part as u32, taken));
+                let n = rows.min(group.parts[part].rows());
+                rows -= n;
+                if n > 0 {
+                    taken.push((part as u32, n));
                 }
             }
-            outcome.taken[from..].reverse();
+            taken[from..].reverse();
         }
-        Ok(Some(outcome))
+        Ok(Some(trial.outcome(taken)))
     }
 
     /// Takes back rows that their branches can spare, noting the part of each in `order`. Is the parent admitted then?
@@ -283,7 +355,7 @@ impl<'a> Step<'a> {
                 if queue.candidates.is_empty() || !self.would_repair(queue.cell)? {
                     continue;
                 }
-                if let Some(candidate) = self.front(group, queue)? {
+                if let Some(candidate) = self.front(group, attribute, queue)? {
                     is_last = true;
                     if next.is_none_or(|(best, _)| candidate > best) {
                         next = Some((candidate, at));
@@ -295,11 +367,11 @@ impl<'a> Step<'a> {
                 let Some(at) = waiting.min_by(|a, b| compare_shares(a.1, b.1)).map(|(at, _)| at) else {
                     return Ok(false);
                 };
-                next = self.front(group, &mut queues[at])?.map(|candidate| (candidate, at));
+                next = self.front(group, attribute, &mut queues[at])?.map(|candidate| (candidate, at));
             }
             let Some((candidate, at)) = next else { return Ok(false) };
             let facts = self.ground.facts(group.parts[candidate.part as usize].cell);
-            self.branches[self.branch_of_part[candidate.part as usize] as usize].group.remove(facts);
+            self.trials[attribute].branches[candidate.branch as usize].group.remove(facts);
             self.parent.add(facts);
             self.taken[candidate.part as usize] += 1;
             queues[at].at_parent += 1;
@@ -312,42 +384,40 @@ impl<'a> Step<'a> {
 
     /// The rows of branches that are kept, by their sensitive values.
     fn queues(&self, group: &LocalGroup, attribute: usize) -> Vec<Queue> {
+        let trial = &self.trials[attribute];
+        let kind = |part: &Part| self.ground.kinds[part.cell as usize];
         let mut queues = Vec::new();
-        let parts: Vec<u32> = (0..group.parts.len() as u32).collect();
-        let kind = |part: u32| self.ground.kinds[group.parts[part as usize].cell as usize];
-        for alike in parts.chunk_by(|&a, &b| kind(a) == kind(b)) {
-            let mut queue = Queue {
-                cell: group.parts[alike[0] as usize].cell,
-                in_group: 0,
-                at_parent: 0,
-                candidates: BinaryHeap::new(),
-            };
+        let mut first = 0;
+        for alike in group.parts.chunk_by(|a, b| kind(a) == kind(b)) {
+            let (mut in_group, mut at_parent) = (0, 0);
             let mut candidates = Vec::new();
-            for &at in alike {
-                let part = group.parts[at as usize];
-                queue.in_group += u64::from(part.rows());
-                if self.branches[self.branch_of_part[at as usize] as usize].is_kept {
+            for (&part, at) in alike.iter().zip(first..) {
+                in_group += u64::from(part.rows());
+                let branch = trial.at(part, group, self.ground);
+                if trial.branches[branch].is_kept {
                     candidates.push(Candidate {
-                        depth: Reverse(self.depth(group, attribute, part.cell)),
+                        depth: Reverse(self.depth(group, attribute, part)),
                         lateness: self.ground.lateness[part.cell as usize],
                         first: part.first,
                         part: at,
+                        branch: branch as u32,
                     });
                 } else {
-                    queue.at_parent += u64::from(part.rows());
+                    at_parent += u64::from(part.rows());
                 }
             }
-            queue.candidates = BinaryHeap::from(candidates);
-            queues.push(queue);
+            first += alike.len() as u32;
+            let candidates = BinaryHeap::from(candidates);
+            queues.push(Queue { cell: alike[0].cell, in_group, at_parent, candidates });
         }
         queues
     }
 
     /// Look-ahead: by how many other attributes could the row be specialized?
-    fn depth(&self, group: &LocalGroup, attribute: usize, cell: u32) -> u32 {
-        let is_open = |at: usize, level: u8| self.admitted[at][self.ground.child(cell, at, level) as usize];
-        let others = group.levels.iter().enumerate().filter(|&(at, &level)| at != attribute && level > 0);
-        others.filter(|&(at, &level)| is_open(at, level)).count() as u32
+    fn depth(&self, group: &LocalGroup, attribute: usize, part: Part) -> u32 {
+        let others = self.trials.iter().filter(|trial| trial.attribute != attribute && trial.n_branches > 0);
+        let is_open = |trial: &&Trial| trial.branches[trial.at(part, group, self.ground)].is_admitted;
+        others.filter(is_open).count() as u32
     }
 
     /// Would one more row with these sensitive values be enough?
@@ -360,13 +430,22 @@ impl<'a> Step<'a> {
     }
 
     /// The first of a queue that its branch can spare. Those before it stay where they are for good.
-    fn front(&mut self, group: &LocalGroup, queue: &mut Queue) -> Result<Option<Candidate>> {
+    fn front(
+        &mut self,
+        group: &LocalGroup,
+        attribute: usize,
+        queue: &mut Queue,
+    ) -> Result<Option<Candidate>> {
         while let Some(&candidate) = queue.candidates.peek() {
             let at = candidate.part as usize;
             let facts = self.ground.facts(group.parts[at].cell);
             if self.taken[at] < group.parts[at].rows()
                 && !self.parent.has_person(facts.person)
-                && self.can_spare(self.branch_of_part[at] as usize, facts)?
+                && can_spare(
+                    &mut self.trials[attribute].branches[candidate.branch as usize],
+                    facts,
+                    self.policy,
+                )?
             {
                 return Ok(Some(candidate));
             }
@@ -375,20 +454,10 @@ impl<'a> Step<'a> {
         Ok(None)
     }
 
-    fn can_spare(&mut self, branch: usize, facts: RowFacts<'_>) -> Result<bool> {
-        let group = &mut self.branches[branch].group;
-        if group.rows() == 1 {
-            return Ok(false);
-        }
-        group.remove(facts);
-        let is_admitted = self.policy.admits(group.group());
-        group.add(facts);
-        is_admitted
-    }
-
     /// Takes back whole branches, smallest first, until the parent is admitted: at worst with all of them.
-    fn take_whole_branches(&mut self) -> Result<()> {
-        let branches = &mut self.branches[..self.n_branches];
+    fn take_whole_branches(&mut self, attribute: usize) -> Result<()> {
+        let trial = &mut self.trials[attribute];
+        let branches = &mut trial.branches[..trial.n_branches];
         let mut kept: Vec<usize> = (0..branches.len()).filter(|&at| branches[at].is_kept).collect();
         kept.sort_unstable_by_key(|&at| (branches[at].group.rows(), Reverse(branches[at].child)));
         for at in kept {
@@ -404,17 +473,20 @@ impl<'a> Step<'a> {
 
     /// Gives rows back to their branches, the last taken first, if neither the parent nor the branch minds: a whole
     /// branch may have made them superfluous.
-    fn give_back(&mut self, group: &LocalGroup, order: &[u32]) -> Result<()> {
-        for &part in order.iter().rev() {
-            let branch = &mut self.branches[self.branch_of_part[part as usize] as usize];
+    fn give_back(&mut self, group: &LocalGroup, attribute: usize, order: &[u32]) -> Result<()> {
+        let trial = &mut self.trials[attribute];
+        for &at in order.iter().rev() {
+            let part = group.parts[at as usize];
+            let branch = trial.at(part, group, self.ground);
+            let branch = &mut trial.branches[branch];
             if !branch.is_kept {
                 continue;
             }
-            let facts = self.ground.facts(group.parts[part as usize].cell);
+            let facts = self.ground.facts(part.cell);
             self.parent.remove(facts);
             branch.group.add(facts);
             if self.policy.admits(self.parent.group())? && self.policy.admits(branch.group.group())? {
-                self.taken[part as usize] -= 1;
+                self.taken[at as usize] -= 1;
             } else {
                 branch.group.remove(facts);
                 self.parent.add(facts);
@@ -422,6 +494,16 @@ impl<'a> Step<'a> {
         }
         Ok(())
     }
+}
+
+fn can_spare(branch: &mut Branch, facts: RowFacts<'_>, policy: &Policy) -> Result<bool> {
+    if branch.group.rows() == 1 {
+        return Ok(false);
+    }
+    branch.group.remove(facts);
+    let is_admitted = policy.admits(branch.group.group());
+    branch.group.add(facts);
+    is_admitted
 }
 
 /// Which values would, with one row more, have the smaller share of their rows at the parent (D'Hondt's rule)? The parent
