@@ -538,7 +538,7 @@ fn adult_measured() {
                 rows.count(&bottom, &Demand::default(), incog_core::frequency::Method::Auto).unwrap();
             });
             let mut recoding = None;
-            let time = best_of(3, &mut || {
+            let time = best_of(10, &mut || {
                 recoding = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap();
             });
             let Some(recoding) = recoding else {

@@ -39,7 +39,7 @@
 mod ground;
 mod step;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::Scope;
 use rustc_hash::FxHashMap;
@@ -164,7 +164,7 @@ impl TopDown<'_> {
                 scope.spawn(|scope| self.work(scope, group, &finished));
             }
         });
-        finished.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        finished.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One task: a group and all that comes from it, except what is large enough for tasks of its own.
@@ -178,7 +178,7 @@ impl TopDown<'_> {
         let result = self.specialize(group, &mut done, |group| {
             scope.spawn(|scope| self.work(scope, group, finished));
         });
-        let mut finished = finished.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         match (result, &mut *finished) {
             (Ok(()), Ok(groups)) => groups.extend(done),
             (Err(error), all @ Ok(_)) => *all = Err(error),
