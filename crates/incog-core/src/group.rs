@@ -183,6 +183,41 @@ impl Tally {
         tally
     }
 
+    /// Puts a count at the end of the only group's list. Is the list still in order?
+    fn push(&mut self, code: u32, n: u64) -> bool {
+        match self.entries.last_mut() {
+            Some((last, count)) if *last == code => {
+                *count += n;
+                true
+            }
+            last => {
+                let is_sorted = last.is_none_or(|last| last.0 < code);
+                self.entries.push((code, n));
+                is_sorted
+            }
+        }
+    }
+
+    /// Counts a code of the only group, whose list is in order.
+    fn add(&mut self, code: u32) {
+        match self.entries.binary_search_by_key(&code, |&(code, _)| code) {
+            Ok(at) => self.entries[at].1 += 1,
+            Err(at) => self.entries.insert(at, (code, 1)),
+        }
+        self.starts[1] = self.entries.len();
+    }
+
+    /// Takes back a code of the only group, whose list is in order.
+    fn remove(&mut self, code: u32) {
+        let at = self.entries.binary_search_by_key(&code, |&(code, _)| code);
+        let at = at.expect("only rows of the group are removed");
+        self.entries[at].1 -= 1;
+        if self.entries[at].1 == 0 {
+            self.entries.remove(at);
+            self.starts[1] = self.entries.len();
+        }
+    }
+
     fn group(&self, group_idx: usize) -> &[(u32, u64)] {
         &self.entries[self.starts[group_idx]..self.starts[group_idx + 1]]
     }
@@ -238,21 +273,14 @@ impl ChangingGroup {
 
     /// More rows of one kind, at the end of the lists: cheap, but [`settle`](Self::settle) must follow.
     pub(crate) fn push(&mut self, facts: RowFacts<'_>, n: u64) {
-        self.measures.rows[0] += n;
-        let mut is_sorted = self.is_sorted;
-        for (tally, code) in
-            self.tallies().zip(facts.person.into_iter().chain(facts.sensitive.iter().copied()))
-        {
-            match tally.entries.last_mut() {
-                Some((last, count)) if *last == code => *count += n,
-                Some((last, _)) if *last > code => {
-                    is_sorted = false;
-                    tally.entries.push((code, n));
-                }
-                _ => tally.entries.push((code, n)),
-            }
+        let Measures { rows, persons, histograms } = &mut self.measures;
+        rows[0] += n;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            self.is_sorted &= tally.push(code, n);
         }
-        self.is_sorted = is_sorted;
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            self.is_sorted &= tally.push(person, n);
+        }
     }
 
     /// All rows of another group.
@@ -288,32 +316,26 @@ impl ChangingGroup {
     /// One more row.
     pub(crate) fn add(&mut self, facts: RowFacts<'_>) {
         debug_assert!(self.is_sorted);
-        self.measures.rows[0] += 1;
-        for (tally, code) in
-            self.tallies().zip(facts.person.into_iter().chain(facts.sensitive.iter().copied()))
-        {
-            match tally.entries.binary_search_by_key(&code, |&(code, _)| code) {
-                Ok(at) => tally.entries[at].1 += 1,
-                Err(at) => tally.entries.insert(at, (code, 1)),
-            }
-            tally.starts[1] = tally.entries.len();
+        let Measures { rows, persons, histograms } = &mut self.measures;
+        rows[0] += 1;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            tally.add(code);
+        }
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            tally.add(person);
         }
     }
 
     /// One row less; the group must have such a row.
     pub(crate) fn remove(&mut self, facts: RowFacts<'_>) {
         debug_assert!(self.is_sorted);
-        self.measures.rows[0] -= 1;
-        for (tally, code) in
-            self.tallies().zip(facts.person.into_iter().chain(facts.sensitive.iter().copied()))
-        {
-            let at = tally.entries.binary_search_by_key(&code, |&(code, _)| code);
-            let at = at.expect("only rows of the group are removed");
-            tally.entries[at].1 -= 1;
-            if tally.entries[at].1 == 0 {
-                tally.entries.remove(at);
-            }
-            tally.starts[1] = tally.entries.len();
+        let Measures { rows, persons, histograms } = &mut self.measures;
+        rows[0] -= 1;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            tally.remove(code);
+        }
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            tally.remove(person);
         }
     }
 

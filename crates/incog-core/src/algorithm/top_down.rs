@@ -131,10 +131,14 @@ impl TopDown<'_> {
     /// All rows with every attribute at its top.
     fn top_groups(&self) -> Vec<LocalGroup> {
         let levels: Box<[u8]> = self.ground.trees.iter().map(|tree| tree.height).collect();
+        let n_cells = self.ground.rows.len() as u32;
+        let label = |cell: u32, attribute: usize| self.ground.label(cell, attribute, levels[attribute]);
+        let has_several =
+            |&attribute: &usize| (1..n_cells).any(|cell| label(cell, attribute) != label(0, attribute));
+        let several: Vec<usize> = (0..levels.len()).filter(has_several).collect();
         let mut groups: FxHashMap<Vec<u32>, Vec<Part>> = FxHashMap::default();
         for (&rows, cell) in self.ground.rows.iter().zip(0..) {
-            let label = |(attribute, &level): (usize, &u8)| self.ground.label(cell, attribute, level);
-            let labels = levels.iter().enumerate().map(label).collect();
+            let labels = several.iter().map(|&attribute| label(cell, attribute)).collect();
             groups.entry(labels).or_default().push(Part { cell, first: 0, end: rows });
         }
         groups.into_values().map(|parts| LocalGroup { levels: levels.clone(), parts }).collect()

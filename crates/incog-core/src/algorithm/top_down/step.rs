@@ -279,12 +279,13 @@ impl<'a> Step<'a> {
         for trial in &mut self.trials {
             trial.clear();
         }
+        let mut trials: Vec<&mut Trial> =
+            self.trials.iter_mut().filter(|trial| group.levels[trial.attribute] > 0).collect();
         // Rows that are alike to the policy stand together, and are counted before they go into their branches.
         for alike in group.parts.chunk_by(|a, b| ground.are_alike(a.cell, b.cell)) {
             for part in alike {
                 let leaves = ground.leaves(part.cell);
-                for &(attribute, table) in &tables {
-                    let trial = &mut self.trials[attribute];
+                for (trial, &(attribute, table)) in trials.iter_mut().zip(&tables) {
                     let child = table[leaves[attribute] as usize];
                     let count = &mut trial.counts[child as usize];
                     if *count == 0 {
@@ -293,12 +294,12 @@ impl<'a> Step<'a> {
                     *count += u64::from(part.rows());
                 }
             }
-            for &(attribute, _) in &tables {
-                self.trials[attribute].flush(ground.facts(alike[0].cell), self.policy);
+            for trial in &mut trials {
+                trial.flush(ground.facts(alike[0].cell), self.policy);
             }
         }
-        for &(attribute, _) in &tables {
-            self.trials[attribute].judge(self.policy)?;
+        for trial in trials {
+            trial.judge(self.policy)?;
         }
         Ok(())
     }
