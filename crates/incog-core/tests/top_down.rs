@@ -11,8 +11,9 @@ use incog_core::hierarchy::Attributes;
 use incog_core::metric::Distortion;
 use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
 use incog_core::recoding::{PerGroup, Recoding, Release};
-use incog_core::table::Table;
+use incog_core::table::{Column, Table};
 use incog_core::{ErrorKind, Result, Watch};
+use incog_testkit::case::Case;
 use incog_testkit::local::{LocalGroup, Rules, TopDown};
 use incog_testkit::{Sample, SampleColumn, data, naive, random};
 use incog_verify::{
@@ -128,15 +129,14 @@ fn wanted() -> impl Strategy<Value = Wanted> {
         .prop_map(|(k, by_person, share, distinct, budget)| Wanted { k, by_person, share, distinct, budget })
 }
 
-fn rows_of(sample: &Sample, table: &Table, attributes: &Attributes) -> Rows {
+fn rows_of(table: &Table, attributes: &Attributes) -> Rows {
     let rows = Rows::new(table, attributes).unwrap();
-    let _ = sample;
     rows.with_unit(table, "person").unwrap().with_sensitive(table, &["illness"]).unwrap()
 }
 
 fn run(sample: &Sample, wanted: &Wanted, seed: Option<u64>) -> Option<PerGroup> {
     let table = sample.table();
-    let rows = rows_of(sample, &table, &sample.attributes(&table));
+    let rows = rows_of(&table, &sample.attributes(&table));
     let problem = Problem { source: &rows, policy: &wanted.policy() };
     top_down(problem, TopDownOptions { seed }, &Watch::new()).unwrap()
 }
@@ -271,7 +271,7 @@ fn check_release(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn it_is_what_the_definition_gives_row_by_row_and_keeps_every_promise(
@@ -312,7 +312,7 @@ proptest! {
         illnesses in any::<bool>(),
     ) {
         let table = sample.table();
-        let rows = rows_of(&sample, &table, &sample.attributes(&table));
+        let rows = rows_of(&table, &sample.attributes(&table));
         let demand = Demand { persons, histograms: if illnesses { vec![0] } else { vec![] } };
         let cells = rows.cells(&demand).unwrap().unwrap();
         let mut names: Vec<Vec<String>> = Vec::new();
@@ -344,6 +344,52 @@ proptest! {
             pool.install(|| run(&sample, &wanted, seed))
         };
         prop_assert_eq!(with(1), with(3));
+    }
+}
+
+/// A table in which one illness is common where the first column has one of its values.
+fn skewed(number: u64) -> Sample {
+    let mut state = number;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let n_rows = 60 + random(60) as usize;
+    let columns = (0..4).map(|at| {
+        let n_leaves = 2 + random(4) as usize;
+        let path = |leaf: usize| vec![format!("v{leaf}"), format!("w{}", leaf / 2), "*".to_owned()];
+        SampleColumn {
+            name: format!("q{at}"),
+            hierarchy: (0..n_leaves).map(path).collect(),
+            cells: (0..n_rows).map(|_| format!("v{}", random(n_leaves as u64))).collect(),
+        }
+    });
+    let mut sample = Sample::new(columns.collect());
+    let n_illnesses = 2 + random(6);
+    let mut illness = |first: &String| {
+        let is_common = first == "v0" && random(4) > 0;
+        format!("i{}", if is_common { 0 } else { random(n_illnesses) })
+    };
+    sample.illnesses = sample.columns[0].cells.iter().map(&mut illness).collect();
+    sample
+}
+
+/// Rows that went back to a parent may come down again on another way and meet those that stayed. That is rare: these are
+/// the tables among the first 10,000 in which it happens and groups that met can be specialized further.
+#[test]
+fn groups_that_meet_again_are_joined_and_go_on_together() {
+    let wanted = Wanted { share: Some(Share { part: 1, of: 2, only_first: false }), ..Wanted::k(2) };
+    for number in [686, 1993, 2128, 3202, 3285, 3529, 3541, 4073, 4586, 6477, 6815, 8451, 8571] {
+        let sample = skewed(number);
+        let admits = |rows: &[usize]| wanted.admits(&sample, rows);
+        let reference = TopDown::new(&sample, wanted.rules(&admits));
+        let recoding = run(&sample, &wanted, None).unwrap();
+        let groups = groups_of(&recoding);
+        for group in &groups {
+            assert!(!reference.can_be_specialized(group), "table {number}: {group:?}");
+        }
+        assert_eq!(Some(groups), reference.run(0), "table {number}");
+        check_release(&sample, &wanted, &recoding).unwrap();
     }
 }
 
@@ -386,6 +432,50 @@ fn the_papers_postcodes_come_out_as_in_its_table_6() {
         let table = sample.table();
         let distortion = Distortion::of(&Recoding::PerGroup(recoding), &sample.attributes(&table), 4);
         assert_eq!(distortion.fraction(), (2, 16));
+    }
+}
+
+/// The case files that say what local recoding releases.
+#[test]
+fn every_case_with_a_local_recoding_comes_out_as_its_source_says() {
+    let mut n_seen = 0;
+    for case in Case::all() {
+        let Some(expected) = &case.expect.top_down else { continue };
+        let sample = case.sample();
+        let wanted = Wanted { budget: case.suppression, ..Wanted::k(case.k) };
+        let recoding = run(&sample, &wanted, None).unwrap();
+        assert_eq!(labels_of(&sample, &recoding), *expected, "{}", case.name);
+        n_seen += 1;
+    }
+    assert!(n_seen > 0);
+}
+
+/// Figure 1 of the (α,k) paper step by step: fewer levels to go down leave the groups of its parts (a) to (d).
+#[test]
+fn the_papers_figure_1_step_by_step() {
+    let wanted = Wanted::k(2);
+    for (levels, expected) in [
+        (&[4][..], ["*", "*", "*", "*"]),
+        (&[3, 4], ["4***", "4***", "4***", "4***"]),
+        (&[2, 3, 4], ["43**", "43**", "43**", "43**"]),
+        (&[1, 2, 3, 4], ["435*", "435*", "435*", "435*"]),
+        (&[0, 1, 2, 3, 4], ["4351", "4351", "435*", "435*"]),
+    ] {
+        let sample = postcodes();
+        let table = sample.table();
+        let attribute = sample.attributes(&table)[0].clone().with_levels(levels).unwrap();
+        let attributes = Attributes::new(vec![attribute]).unwrap();
+        let rows = rows_of(&table, &attributes);
+        let problem = Problem { source: &rows, policy: &wanted.policy() };
+        let recoding = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap().unwrap();
+        let recoding = Recoding::PerGroup(recoding);
+        let release = recoding.apply(&table, &attributes).unwrap();
+        let released: Vec<&str> = (0..4).map(|row_idx| release.cell(row_idx, 0)).collect();
+        assert_eq!(released, expected);
+        // Levels that are ruled out count as climbed.
+        let distortion = Distortion::of(&recoding, &attributes, 4);
+        let level = |label: &str| label.matches('*').count() as u128 + if label == "*" { 3 } else { 0 };
+        assert_eq!(distortion.fraction(), (expected.iter().map(|&label| level(label)).sum(), 16));
     }
 }
 
@@ -464,7 +554,7 @@ impl PrivacyModel for Unclosed {
 fn a_policy_that_two_groups_may_break_together_is_refused() {
     let sample = postcodes();
     let table = sample.table();
-    let rows = rows_of(&sample, &table, &sample.attributes(&table));
+    let rows = rows_of(&table, &sample.attributes(&table));
     let policy = Policy::new(vec![Box::new(Unclosed)], 0).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
     let error = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap_err();
@@ -479,7 +569,7 @@ fn a_policy_that_two_groups_may_break_together_is_refused() {
 fn a_cancelled_search_stops() {
     let sample = postcodes();
     let table = sample.table();
-    let rows = rows_of(&sample, &table, &sample.attributes(&table));
+    let rows = rows_of(&table, &sample.attributes(&table));
     let watch = Watch::new();
     watch.cancel();
     let problem = Problem { source: &rows, policy: &Wanted::k(2).policy() };
@@ -497,6 +587,30 @@ fn adult(sensitive: &str) -> Option<Sample> {
     Some(sample)
 }
 
+/// The rows of a table, `times` as many, drawn at random.
+fn resampled(table: &Table, times: usize) -> Table {
+    let mut state = 1_u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % table.n_rows()
+    };
+    let drawn: Vec<usize> = (0..times * table.n_rows()).map(|_| draw()).collect();
+    let columns = table.columns().iter().map(|column| {
+        let mut copy = Column::new(column.name(), column.role());
+        let mut codes = vec![None; column.dictionary().len()];
+        for &row_idx in &drawn {
+            match codes[column.codes()[row_idx] as usize] {
+                Some(code) => copy.push_code(code),
+                None => {
+                    codes[column.codes()[row_idx] as usize] = Some(copy.push(column.cell(row_idx)).unwrap())
+                }
+            }
+        }
+        copy
+    });
+    Table::new(columns.collect()).unwrap()
+}
+
 /// Not a test: time in units of one group-by of the whole table, and distortion beside that of the best node.
 /// `cargo test --release -p incog-core --test top_down -- --ignored --nocapture`
 #[test]
@@ -504,69 +618,69 @@ fn adult(sensitive: &str) -> Option<Sample> {
 #[expect(clippy::print_stdout, reason = "it measures")]
 fn adult_measured() {
     use incog_core::algorithm::Search;
+    use incog_core::frequency::Method;
     use incog_core::lattice::Grouping;
     use incog_core::metric::{self, Costs};
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
+
+    fn least_time(n: usize, work: &mut dyn FnMut()) -> Duration {
+        let once = |_| {
+            let start = Instant::now();
+            work();
+            start.elapsed()
+        };
+        (0..n).map(once).min().unwrap()
+    }
 
     for sensitive in ["occupation", "salary_class"] {
         let Some(sample) = adult(sensitive) else { return };
         let table = sample.table();
-        let attributes = sample.attributes(&table);
-        let rows = rows_of(&sample, &table, &attributes);
-        let n = sample.n_rows() as u64;
-        let only_first = sensitive == "salary_class";
-        // The value with code 0 is pooled: make it `>50K`.
-        let code = table.column("illness").unwrap().dictionary().code(">50K");
-        for (k, part, of) in [(2, 1, 2), (5, 1, 2), (10, 1, 2), (2, 3, 10), (10, 3, 10)] {
-            let share = PooledShare { part, of, code: if only_first { code } else { None } };
+        for (times, k, part, of) in [
+            (1, 2, 1, 2),
+            (1, 5, 1, 2),
+            (1, 10, 1, 2),
+            (1, 2, 3, 10),
+            (1, 10, 3, 10),
+            (10, 5, 1, 2),
+            (100, 5, 1, 2),
+        ] {
+            let larger = (times > 1).then(|| resampled(&table, times));
+            let table = larger.as_ref().unwrap_or(&table);
+            let attributes = sample.attributes(table);
+            let rows = rows_of(table, &attributes);
+            let rich = table.column("illness").unwrap().dictionary().code(">50K");
+            let share = PooledShare { part, of, code: rich };
             let models: Vec<Box<dyn PrivacyModel>> =
                 vec![Box::new(KAnonymity::new(k).unwrap()), Box::new(share)];
             let policy = Policy::new(models, 0).unwrap();
             let problem = Problem { source: &rows, policy: &policy };
-            let best_of = |n: usize, work: &mut dyn FnMut()| {
-                (0..n)
-                    .map(|_| {
-                        let start = Instant::now();
-                        work();
-                        start.elapsed()
-                    })
-                    .min()
-                    .unwrap()
-            };
             let bottom = Grouping::of_levels(&vec![0; attributes.len()]);
-            let base = best_of(20, &mut || {
-                rows.count(&bottom, &Demand::default(), incog_core::frequency::Method::Auto).unwrap();
+            let base = least_time(20, &mut || {
+                rows.count(&bottom, &Demand::default(), Method::Auto).unwrap();
             });
             let mut recoding = None;
-            let time = best_of(10, &mut || {
+            let time = least_time(if times == 1 { 10 } else { 3 }, &mut || {
                 recoding = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap();
             });
+            let n_rows = table.n_rows() as u64;
+            let context = format!("{sensitive}, {n_rows} rows, k = {k}, alpha = {part}/{of}");
             let Some(recoding) = recoding else {
-                println!("{sensitive} k={k} alpha={part}/{of}: refused at the top");
+                println!("{context}: refused at the top");
                 continue;
             };
             let groups = recoding.n_groups();
-            let local = Distortion::of(&Recoding::PerGroup(recoding), &attributes, n).total();
+            let local = Distortion::of(&Recoding::PerGroup(recoding), &attributes, n_rows).total();
             let costs = Costs::new(problem, &attributes).unwrap();
             let start = Instant::now();
             let outcome = Search::default().run(problem, &Watch::new()).unwrap();
             let search = start.elapsed();
             let metric = incog_core::registry::find(metric::ALL, "distortion").unwrap().item;
-            let best = metric::best(
-                problem,
-                &attributes,
-                &outcome.lattice,
-                &outcome.holding,
-                &costs,
-                metric,
-                &Watch::new(),
-            )
-            .unwrap()
-            .unwrap();
-            let global = metric.score(&costs, &best.statistics);
+            let (lattice, holding) = (&outcome.lattice, &outcome.holding);
+            let best = metric::best(problem, &attributes, lattice, holding, &costs, metric, &Watch::new());
+            let global = metric.score(&costs, &best.unwrap().unwrap().statistics);
             println!(
-                "{sensitive} k={k} alpha={part}/{of}: base {base:?}, top-down {time:?} = {:.0} x, incognito {search:?}; \
-                 {groups} groups, distortion {local:.4} against {global:.4} = {:.2} x",
+                "{context}: base {base:?}, top-down {time:?} = {:.0} x, incognito {search:?}; {groups} groups, \
+                 distortion {local:.4} against {global:.4} = {:.2} x",
                 time.as_secs_f64() / base.as_secs_f64(),
                 global / local
             );
