@@ -242,8 +242,19 @@ impl<'a> TopDown<'a> {
                 }
                 None
             };
+            let share = |kind: usize, parent: &[usize]| {
+                let count =
+                    |rows: &[usize]| rows.iter().filter(|&&row_idx| self.kind(row_idx) == kind).count();
+                // As a number that can be compared: no two fractions of such small numbers are nearer.
+                ((count(parent) + 1) << 32) / count(&group.rows)
+            };
+            let mut tried: Vec<usize> =
+                queues.iter().filter(|(_, queue)| !queue.is_empty()).map(|(&kind, _)| kind).collect();
+            tried.sort_by_key(|&kind| (share(kind, parent), kind));
+            tried.truncate(32);
             let mut next: Option<usize> = None;
-            for queue in queues.values_mut() {
+            for kind in tried {
+                let queue = queues.get_mut(&kind).unwrap();
                 // With a row of somebody who is not at the parent; which one does not matter.
                 let Some(&some_row) = queue.iter().find(|&&row_idx| {
                     let is_same = |&other: &usize| self.sample.persons[other] == self.sample.persons[row_idx];
@@ -257,16 +268,8 @@ impl<'a> TopDown<'a> {
                 }
             }
             while next.is_none() {
-                let share = |kind: usize| {
-                    let count =
-                        |rows: &[usize]| rows.iter().filter(|&&row_idx| self.kind(row_idx) == kind).count();
-                    (count(parent) + 1, count(&group.rows))
-                };
                 let waiting = queues.iter().filter(|(_, queue)| !queue.is_empty()).map(|(&kind, _)| kind);
-                let least = waiting.min_by(|&a, &b| {
-                    let ((part_a, of_a), (part_b, of_b)) = (share(a), share(b));
-                    (part_a * of_b).cmp(&(part_b * of_a))
-                });
+                let least = waiting.min_by_key(|&kind| (share(kind, parent), kind));
                 let Some(kind) = least else { break };
                 next = front(queues.get_mut(&kind).unwrap(), kept, parent);
             }

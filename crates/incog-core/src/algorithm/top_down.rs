@@ -7,9 +7,9 @@
 //! 2. *Step*: specialize a group by one attribute, one level down, into branches. Rows of branches that the policy
 //!    refuses go back to the parent. If the rows at the parent are then refused, further rows go back that their branches
 //!    can spare, one at a time:
-//!    - if one more row is enough, one of those rows; otherwise one whose sensitive values, with it, would have the
-//!      smallest share of their rows at the parent (D'Hondt's rule; then the first values in order): the parent comes to
-//!      look like the whole group, which is admitted;
+//!    - one whose sensitive values, with it, would have the smallest share of their rows at the parent (D'Hondt's rule;
+//!      then the first values in order): the parent comes to look like the whole group, which is admitted. But if one
+//!      more row is enough, one of those that are (tried are the 32 combinations of values with the smallest shares);
 //!    - among these the one that could be specialized by the fewest other attributes (the look-ahead), then the latest;
 //!      a row that its branch cannot spare when its turn comes, or whose person is at the parent already, stays for good.
 //!

@@ -100,6 +100,10 @@ struct Trial {
 
 const NONE: u32 = u32::MAX;
 
+/// Where there are more sensitive values than this, not all are tried: each row taken back would cost a judgement of the
+/// parent for each of them.
+const MAX_TRIED: usize = 32;
+
 struct Branch {
     child: u32,
     /// Does the policy admit all rows of the branch?
@@ -352,11 +356,11 @@ impl<'a> Step<'a> {
         loop {
             let mut next: Option<(Candidate, usize)> = None;
             let mut is_last = false;
-            for (at, queue) in queues.iter_mut().enumerate() {
-                if queue.candidates.is_empty() || !self.would_repair(queue.cell)? {
+            for at in least_shares(&queues) {
+                if !self.would_repair(queues[at].cell)? {
                     continue;
                 }
-                if let Some(candidate) = self.front(group, attribute, queue)? {
+                if let Some(candidate) = self.front(group, attribute, &mut queues[at])? {
                     is_last = true;
                     if next.is_none_or(|(best, _)| candidate > best) {
                         next = Some((candidate, at));
@@ -365,9 +369,7 @@ impl<'a> Step<'a> {
             }
             while next.is_none() {
                 let waiting = queues.iter().enumerate().filter(|(_, queue)| !queue.candidates.is_empty());
-                let Some(at) = waiting.min_by(|a, b| compare_shares(a.1, b.1)).map(|(at, _)| at) else {
-                    return Ok(false);
-                };
+                let Some((at, _)) = waiting.min_by(|a, b| compare_shares(a.1, b.1)) else { return Ok(false) };
                 next = self.front(group, attribute, &mut queues[at])?.map(|candidate| (candidate, at));
             }
             let Some((candidate, at)) = next else { return Ok(false) };
@@ -512,6 +514,18 @@ fn can_spare(branch: &mut Branch, facts: RowFacts<'_>, policy: &Policy) -> Resul
 fn compare_shares(a: &Queue, b: &Queue) -> Ordering {
     let share = |a: &Queue, b: &Queue| u128::from(a.at_parent + 1) * u128::from(b.in_group);
     share(a, b).cmp(&share(b, a))
+}
+
+/// The queues that are tried for a row that is enough: all but the empty ones, and of many those with the least shares.
+fn least_shares(queues: &[Queue]) -> Vec<usize> {
+    let mut least: Vec<usize> = (0..queues.len()).filter(|&at| !queues[at].candidates.is_empty()).collect();
+    if least.len() > MAX_TRIED {
+        least.select_nth_unstable_by(MAX_TRIED, |&a, &b| {
+            compare_shares(&queues[a], &queues[b]).then(a.cmp(&b))
+        });
+        least.truncate(MAX_TRIED);
+    }
+    least
 }
 
 /// Does what a step says: the branches, in the order of their labels, then the rows left at the parent.
