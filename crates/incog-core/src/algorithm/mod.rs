@@ -31,6 +31,7 @@ use crate::check::{Checker, CheckerKind, Problem, Work};
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
 use crate::privacy::Pruning;
+use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
@@ -83,11 +84,20 @@ pub const ALL: &[Entry<Algorithm>] = &[
     },
 ];
 
-/// Which algorithm for local recoding: its answer is not a node but a [recoding](crate::recoding::PerGroup).
+/// Which algorithm for local recoding: its answer is not a node but a [recoding](PerGroup).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Local {
     /// [`top_down`].
     TopDown,
+}
+
+impl Local {
+    /// Finds a recoding. `None` if the policy refuses the table with everything at its top.
+    pub fn run(self, problem: Problem<'_>, seed: Option<u64>, watch: &Watch) -> Result<Option<PerGroup>> {
+        match self {
+            Local::TopDown => top_down(problem, TopDownOptions { seed }, watch),
+        }
+    }
 }
 
 /// All algorithms for local recoding.
