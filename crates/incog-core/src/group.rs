@@ -246,8 +246,179 @@ impl Tally {
         tally
     }
 
+    /// Puts a count at the end of the only group's list. Is the list still in order?
+    fn push(&mut self, code: u32, n: u64) -> bool {
+        match self.entries.last_mut() {
+            Some((last, count)) if *last == code => {
+                *count += n;
+                true
+            }
+            last => {
+                let is_sorted = last.is_none_or(|last| last.0 < code);
+                self.entries.push((code, n));
+                is_sorted
+            }
+        }
+    }
+
+    /// Counts a code of the only group, whose list is in order.
+    fn add(&mut self, code: u32) {
+        match self.entries.binary_search_by_key(&code, |&(code, _)| code) {
+            Ok(at) => self.entries[at].1 += 1,
+            Err(at) => self.entries.insert(at, (code, 1)),
+        }
+        self.starts[1] = self.entries.len();
+    }
+
+    /// Takes back a code of the only group, whose list is in order.
+    fn remove(&mut self, code: u32) {
+        let at = self.entries.binary_search_by_key(&code, |&(code, _)| code);
+        let at = at.expect("only rows of the group are removed");
+        self.entries[at].1 -= 1;
+        if self.entries[at].1 == 0 {
+            self.entries.remove(at);
+            self.starts[1] = self.entries.len();
+        }
+    }
+
     fn group(&self, group_idx: usize) -> &[(u32, u64)] {
         &self.entries[self.starts[group_idx]..self.starts[group_idx + 1]]
+    }
+}
+
+/// One group whose rows come and go, for searches that move rows between groups.
+///
+/// Filled by [`push`](Self::push) and [`settle`](Self::settle), then changed by [`add`](Self::add) and
+/// [`remove`](Self::remove).
+///
+/// # Invariants
+/// The measures are of exactly one group.
+#[derive(Debug, Clone)]
+pub(crate) struct ChangingGroup {
+    measures: Measures,
+    is_sorted: bool,
+}
+
+/// What a policy sees of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowFacts<'a> {
+    /// Whom the row is about, where persons are demanded.
+    pub(crate) person: Option<u32>,
+    /// A code for each demanded histogram, in order.
+    pub(crate) sensitive: &'a [u32],
+}
+
+impl ChangingGroup {
+    /// A group without rows, with the measures that `demand` asks for.
+    pub(crate) fn new(demand: &Demand) -> Self {
+        let empty = || Tally { starts: vec![0, 0], entries: Vec::new() };
+        let measures = Measures {
+            rows: vec![0],
+            persons: demand.persons.then(empty),
+            histograms: demand.histograms.iter().map(|&column| (column, empty())).collect(),
+            // Models that want them are closed under nothing, so nobody who moves rows can use them.
+            pairs: Vec::new(),
+        };
+        ChangingGroup { measures, is_sorted: true }
+    }
+
+    fn tallies(&mut self) -> impl Iterator<Item = &mut Tally> {
+        self.measures.persons.iter_mut().chain(self.measures.histograms.iter_mut().map(|(_, tally)| tally))
+    }
+
+    /// No rows any more.
+    pub(crate) fn clear(&mut self) {
+        self.measures.rows[0] = 0;
+        self.is_sorted = true;
+        for tally in self.tallies() {
+            tally.entries.clear();
+            tally.starts[1] = 0;
+        }
+    }
+
+    /// More rows of one kind, at the end of the lists: cheap, but [`settle`](Self::settle) must follow.
+    pub(crate) fn push(&mut self, facts: RowFacts<'_>, n: u64) {
+        let Measures { rows, persons, histograms, .. } = &mut self.measures;
+        rows[0] += n;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            self.is_sorted &= tally.push(code, n);
+        }
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            self.is_sorted &= tally.push(person, n);
+        }
+    }
+
+    /// All rows of another group.
+    pub(crate) fn push_all(&mut self, other: &ChangingGroup) {
+        self.measures.rows[0] += other.measures.rows[0];
+        self.is_sorted = false;
+        let theirs = &other.measures;
+        let theirs = theirs.persons.iter().chain(theirs.histograms.iter().map(|(_, tally)| tally));
+        for (tally, theirs) in self.tallies().zip(theirs) {
+            tally.entries.extend_from_slice(&theirs.entries);
+        }
+    }
+
+    /// Brings the lists in order after rows were pushed.
+    pub(crate) fn settle(&mut self) {
+        let is_sorted = self.is_sorted;
+        for tally in self.tallies() {
+            if !is_sorted {
+                tally.entries.sort_unstable_by_key(|&(code, _)| code);
+                tally.entries.dedup_by(|later, earlier| {
+                    let is_same = later.0 == earlier.0;
+                    if is_same {
+                        earlier.1 += later.1;
+                    }
+                    is_same
+                });
+            }
+            tally.starts[1] = tally.entries.len();
+        }
+        self.is_sorted = true;
+    }
+
+    /// One more row.
+    pub(crate) fn add(&mut self, facts: RowFacts<'_>) {
+        debug_assert!(self.is_sorted);
+        let Measures { rows, persons, histograms, .. } = &mut self.measures;
+        rows[0] += 1;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            tally.add(code);
+        }
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            tally.add(person);
+        }
+    }
+
+    /// One row less; the group must have such a row.
+    pub(crate) fn remove(&mut self, facts: RowFacts<'_>) {
+        debug_assert!(self.is_sorted);
+        let Measures { rows, persons, histograms, .. } = &mut self.measures;
+        rows[0] -= 1;
+        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+            tally.remove(code);
+        }
+        if let (Some(tally), Some(person)) = (persons, facts.person) {
+            tally.remove(person);
+        }
+    }
+
+    /// How many rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.measures.rows[0]
+    }
+
+    /// Has this person a row here? Never where persons are not counted.
+    pub(crate) fn has_person(&self, person: Option<u32>) -> bool {
+        let (Some(person), Some(tally)) = (person, &self.measures.persons) else { return false };
+        tally.entries.binary_search_by_key(&person, |&(code, _)| code).is_ok()
+    }
+
+    /// What a model sees.
+    pub(crate) fn group(&self) -> Group<'_> {
+        debug_assert!(self.is_sorted);
+        self.measures.group(0)
     }
 }
 
@@ -352,6 +523,37 @@ mod tests {
         let rows_only = Measures::of_rows(vec![2, 3, 1]);
         assert_eq!(rows_only.group(1).size(), 3);
         assert!(rows_only.group(1).histogram(0).is_err());
+    }
+
+    #[test]
+    fn a_changing_group_measures_what_its_rows_are_at_every_moment() {
+        let demand = Demand { persons: true, histograms: vec![0], ..Demand::default() };
+        let facts = |person, illness: &'static [u32]| RowFacts { person: Some(person), sensitive: illness };
+        let mut group = ChangingGroup::new(&demand);
+        group.push(facts(9, &[1]), 2);
+        group.push(facts(7, &[0]), 1);
+        let mut others = ChangingGroup::new(&demand);
+        others.push(facts(9, &[0]), 1);
+        others.settle();
+        group.push_all(&others);
+        group.settle();
+        let seen = |group: &ChangingGroup| {
+            let group = group.group();
+            (group.rows(), group.persons().unwrap(), group.histogram(0).unwrap().to_vec())
+        };
+        assert_eq!(seen(&group), (4, 2, vec![(0, 2), (1, 2)]));
+        group.remove(facts(7, &[0]));
+        assert_eq!(seen(&group), (3, 1, vec![(0, 1), (1, 2)]));
+        group.add(facts(8, &[2]));
+        assert_eq!(seen(&group), (4, 2, vec![(0, 1), (1, 2), (2, 1)]));
+        assert_eq!(
+            [group.has_person(Some(8)), group.has_person(Some(7)), group.has_person(None)],
+            [true, false, false]
+        );
+        group.clear();
+        group.push(facts(3, &[5]), 1);
+        group.settle();
+        assert_eq!(seen(&group), (1, 1, vec![(5, 1)]));
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub struct Expectation {
     /// Nodes checked, by "algorithm marking".
     #[serde(default)]
     pub nodes_checked: BTreeMap<String, u64>,
+    /// The quasi-identifiers' labels that Top-Down releases, row by row, where the source shows them.
+    pub top_down: Option<Vec<Vec<String>>>,
     /// The course of Incognito, family by family.
     #[serde(default)]
     pub family: Vec<ExpectedFamily>,

@@ -312,6 +312,19 @@ pub fn score(
             });
             1.0 - lost.sum::<f64>() / sum_weights
         }
+        "distortion" => {
+            let heights: f64 = sample.heights().iter().map(|&height| f64::from(height)).sum();
+            let climbed = |at: usize| {
+                let level =
+                    |row: &Option<Vec<String>>| if row.is_some() { levels[at] } else { sample.heights()[at] };
+                released.iter().map(|row| f64::from(level(row))).sum::<f64>()
+            };
+            if heights == 0.0 || released.is_empty() {
+                0.0
+            } else {
+                columns.map(climbed).sum::<f64>() / (heights * n)
+            }
+        }
         "loss" => columns.map(|at| weights[at] * loss(at)).sum::<f64>() / sum_weights,
         "geometric-loss" => {
             columns.map(|at| (1.0 + loss(at)).powf(weights[at])).product::<f64>().powf(1.0 / sum_weights)

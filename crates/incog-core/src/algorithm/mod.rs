@@ -15,6 +15,8 @@
 //! `incognito` search with the absorbing part of the policy alone, for which it always is. A node that fails there fails for
 //! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
 //! `samarati` refuses.
+//!
+//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
 
 mod breadth_first;
 mod exhaustive;
@@ -22,14 +24,17 @@ mod bottom_up;
 mod samarati;
 mod incognito;
 mod optimum;
+mod top_down;
 
 pub use optimum::{Optimum, has_optimum_search, optimum};
+pub use top_down::{TopDownOptions, top_down};
 
 use crate::algorithm::breadth_first::judge_each;
 use crate::check::{Checker, CheckerKind, Keep, Problem, Work};
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
 use crate::privacy::Pruning;
+use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
@@ -81,6 +86,32 @@ pub const ALL: &[Entry<Algorithm>] = &[
         item: Algorithm::Incognito,
     },
 ];
+
+/// Which algorithm for local recoding: its answer is not a node but a [recoding](PerGroup).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Local {
+    /// [`top_down`].
+    TopDown,
+}
+
+impl Local {
+    /// Finds a recoding. `None` if the policy refuses the table with everything at its top.
+    pub fn run(self, problem: Problem<'_>, seed: Option<u64>, watch: &Watch) -> Result<Option<PerGroup>> {
+        match self {
+            Local::TopDown => top_down(problem, TopDownOptions { seed }, watch),
+        }
+    }
+}
+
+/// All algorithms for local recoding.
+pub const LOCAL: &[Entry<Local>] = &[Entry {
+    name: "top-down",
+    summary: "local recoding: specializes groups of rows, each as far as the policy allows",
+    reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
+    doc: include_str!("top_down.md"),
+    status: Status::Preview,
+    item: Local::TopDown,
+}];
 
 /// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
 const MAX_CANDIDATES: u64 = 1 << 30;

@@ -82,7 +82,7 @@ pub trait Checker: Sync {
         Work::default()
     }
 
-    /// The most bytes that sets of records have taken so far (`bitmap`).
+    /// The most bytes that sets of records, and the records' labels, have taken so far (`bitmap`).
     fn peak_bytes(&self) -> u64 {
         0
     }

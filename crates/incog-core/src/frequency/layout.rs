@@ -123,6 +123,16 @@ impl KeyLayout {
         labels.len()
     }
 
+    /// The label at a level of each label that values have at level 0; 0 for those that no value has.
+    pub(crate) fn labels_up(&self, attribute: usize, level: u8) -> Vec<u32> {
+        let labels = &self.attributes[attribute].labels;
+        let mut up = vec![0; labels[0].iter().max().map_or(0, |&most| most as usize + 1)];
+        for (&label, &at_level) in labels[0].iter().zip(&labels[usize::from(level)]) {
+            up[label as usize] = at_level;
+        }
+        up
+    }
+
     /// For each code that an attribute's records can have, its label at a level; 0 for codes
     /// that no value has.
     pub(crate) fn labels_of_codes(&self, attribute: usize, level: u8) -> Vec<u32> {

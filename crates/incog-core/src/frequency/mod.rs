@@ -64,6 +64,32 @@ pub trait FrequencySource: Sync {
         let _ = (grouping, demand, parts);
         Ok(None)
     }
+
+    /// The records as cells, for searches that recode some of the records of a group and not others. `None` where the
+    /// source has counts only.
+    fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {
+        let _ = demand;
+        Ok(None)
+    }
+}
+
+/// All records, those that nobody needs to tell apart as one cell: they have equal labels at level 0 and are equal in
+/// everything that was demanded.
+///
+/// # Invariants
+/// Cells are numbered in the order of their first records, and none is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// The cell of each record.
+    pub of_record: Vec<u32>,
+    /// How many records each cell has.
+    pub rows: Vec<u32>,
+    /// The label at level 0 of each cell in each attribute: those of the first cell, then those of the second, ...
+    pub labels: Vec<u32>,
+    /// The code of each cell's person, where persons were demanded.
+    pub persons: Option<Vec<u32>>,
+    /// For each histogram demanded, in order, the code of each cell.
+    pub sensitive: Vec<Vec<u32>>,
 }
 
 /// The groups of the table at one grouping, with what is known of each.

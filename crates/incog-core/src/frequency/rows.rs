@@ -6,11 +6,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::Packed;
 use crate::frequency::regroup::{Assignment, regroup, some_of};
 use crate::frequency::{
-    FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
+    Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
 };
 use crate::group::{Demand, Measures, Pairs};
 use crate::hierarchy::Attributes;
@@ -115,19 +117,7 @@ impl Rows {
         let measures = match &grouped.assignment {
             None => Measures::of_rows(grouped.rows),
             Some(assignment) => {
-                let persons = match (&self.persons, demand.persons) {
-                    (_, false) => None,
-                    (Some(persons), true) => Some(persons.as_slice()),
-                    (None, true) => return Err(not_loaded("the unit column")),
-                };
-                let sensitive: Vec<(usize, &[u32])> = demand
-                    .histograms
-                    .iter()
-                    .map(|&at| {
-                        let codes = self.sensitive.get(at).ok_or_else(|| not_loaded("a sensitive column"))?;
-                        Ok((at, codes.as_slice()))
-                    })
-                    .collect::<Result<_>>()?;
+                let (persons, sensitive) = (self.persons_for(demand)?, self.sensitive_for(demand)?);
                 let pairs: Vec<(usize, &Pairs)> = demand
                     .persons_by_value
                     .iter()
@@ -141,6 +131,63 @@ impl Rows {
             grouping: *grouping,
             keys: K::wrap(grouped.keys),
             measures,
+        })
+    }
+
+    /// The code of each record's person, if that is demanded.
+    fn persons_for(&self, demand: &Demand) -> Result<Option<&[u32]>> {
+        match (&self.persons, demand.persons) {
+            (_, false) => Ok(None),
+            (Some(persons), true) => Ok(Some(persons)),
+            (None, true) => Err(not_loaded("the unit column")),
+        }
+    }
+
+    /// The positions and codes of the sensitive columns that are demanded.
+    fn sensitive_for(&self, demand: &Demand) -> Result<Vec<(usize, &[u32])>> {
+        let codes_of = |&at: &usize| {
+            let codes = self.sensitive.get(at).ok_or_else(|| not_loaded("a sensitive column"))?;
+            Ok((at, codes.as_slice()))
+        };
+        demand.histograms.iter().map(codes_of).collect()
+    }
+
+    fn collect_cells<K: Key>(&self, keys: &[K], packed: &Packed<K>, demand: &Demand) -> Result<Cells> {
+        let (persons, sensitive) = (self.persons_for(demand)?, self.sensitive_for(demand)?);
+        let heights = self.layout.heights();
+        let target = packed.target(&self.layout, &Grouping::of_levels(&vec![0; heights.len()]));
+        let mut scratch = self.pool().pop().unwrap_or_default();
+        let grouped = regroup(keys, None, &target, Method::Auto, Assignment::Record, &mut scratch);
+        self.pool().push(scratch);
+        let mut numbers = grouped.assignment.expect("the assignment was asked for");
+        let mut n_numbers = grouped.rows.len();
+        for codes in sensitive.iter().map(|&(_, codes)| codes).chain(persons) {
+            n_numbers = tell_apart(&mut numbers, n_numbers, codes);
+        }
+
+        let mut cell_of = vec![u32::MAX; n_numbers];
+        let mut first_records: Vec<usize> = Vec::with_capacity(n_numbers);
+        let mut rows: Vec<u32> = Vec::with_capacity(n_numbers);
+        for (record, number) in numbers.iter_mut().enumerate() {
+            let cell = &mut cell_of[*number as usize];
+            if *cell == u32::MAX {
+                *cell = rows.len() as u32;
+                first_records.push(record);
+                rows.push(0);
+            }
+            rows[*cell as usize] += 1;
+            *number = *cell;
+        }
+        let labels = first_records.iter().flat_map(|&record| {
+            (0..heights.len()).map(move |at| packed.label(&self.layout, &keys[record], at, 0))
+        });
+        let of_cells = |codes: &[u32]| first_records.iter().map(|&record| codes[record]).collect();
+        Ok(Cells {
+            labels: labels.collect(),
+            persons: persons.map(of_cells),
+            sensitive: sensitive.iter().map(|&(_, codes)| of_cells(codes)).collect(),
+            of_record: numbers,
+            rows,
         })
     }
 }
@@ -177,6 +224,39 @@ impl FrequencySource for Rows {
             some.map(|some| self.group(&some, packed, grouping, demand, Method::Auto)).transpose()
         })
     }
+
+    fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {
+        with_keys!(self.layout, &self.keys, |keys, packed| self.collect_cells(keys, packed, demand).map(Some))
+    }
+}
+
+/// Numbers records anew so that equal ones have equal numbers and equal codes. Returns how many numbers there are.
+fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
+    /// An array of this many entries a record is still cheaper than a hash table.
+    const ENTRIES_PER_RECORD: usize = 16;
+    let n_codes = codes.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut n_new = 0_u32;
+    let mut next = || {
+        n_new += 1;
+        n_new - 1
+    };
+    let n_entries = n_numbers.saturating_mul(n_codes);
+    if n_entries <= numbers.len().saturating_mul(ENTRIES_PER_RECORD) {
+        let mut known = vec![u32::MAX; n_entries];
+        for (number, &code) in numbers.iter_mut().zip(codes) {
+            let new = &mut known[*number as usize * n_codes + code as usize];
+            if *new == u32::MAX {
+                *new = next();
+            }
+            *number = *new;
+        }
+    } else {
+        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
+        for (number, &code) in numbers.iter_mut().zip(codes) {
+            *number = *known.entry(u64::from(*number) << 32 | u64::from(code)).or_insert_with(&mut next);
+        }
+    }
+    n_new as usize
 }
 
 fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {

@@ -18,7 +18,9 @@ mod precision;
 mod loss;
 mod discernibility;
 mod group_size;
+mod distortion;
 
+pub use distortion::Distortion;
 pub(crate) use ranking::Ranking;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};
 pub use survey::{Scored, best, describe};
@@ -129,6 +131,14 @@ pub const ALL: &[Entry<&'static dyn Metric>] = &[
         doc: include_str!("average_group_size.md"),
         status: Status::Preview,
         item: &group_size::AverageGroupSize,
+    },
+    Entry {
+        name: "distortion",
+        summary: "levels climbed by all cells, divided by those of a table of top labels",
+        reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
+        doc: include_str!("distortion.md"),
+        status: Status::Preview,
+        item: &distortion::DistortionRatio,
     },
 ];
 

@@ -1,17 +1,22 @@
 //! What exactly is changed?
 //!
 //! A search changes no table; its answer is a small [`Recoding`] that says what would change. The kinds follow
-//! from one question: what is the smallest thing whose new value is decided at once? A level so far
-//! (full-domain generalization); value, group and cell will follow. One [`Recoding::apply`] serves them all.
+//! from one question: what is the smallest thing whose new value is decided at once? A level (full-domain
+//! generalization) or a group of records (local recoding) so far; value and cell will follow. One [`Recoding::apply`]
+//! serves them all.
 
+mod per_group;
 mod release;
 
+pub use per_group::PerGroup;
 pub use release::Release;
+
+use release::Generalized;
 
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
-use crate::hierarchy::{Attribute, Attributes};
+use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
 
@@ -20,6 +25,8 @@ use crate::table::{Column, Table};
 pub enum Recoding {
     /// Every value of an attribute goes to the same level.
     PerLevel(PerLevel),
+    /// Every group of records has levels of its own.
+    PerGroup(PerGroup),
 }
 
 /// A full-domain generalization with suppressed groups.
@@ -48,12 +55,16 @@ impl PerLevel {
     pub fn levels(&self) -> &[u8] {
         &self.levels
     }
+
+    /// How many records are left out.
+    pub fn suppressed_rows(&self) -> u64 {
+        self.suppressed.measures().rows().iter().sum()
+    }
 }
 
 impl Recoding {
     /// The released table: generalized, without suppressed records and without identifiers. Record order is kept.
     pub fn apply<'a>(&self, table: &'a Table, attributes: &'a Attributes) -> Result<Release<'a>> {
-        let Recoding::PerLevel(recoding) = self;
         let columns: Vec<&[u32]> = attributes
             .iter()
             .map(|attribute| {
@@ -65,8 +76,27 @@ impl Recoding {
             .collect::<Result<_>>()?;
         let n_rows = u32::try_from(table.n_rows())
             .map_err(|_| Error::new(ErrorKind::Limit, "the table has more than 4,294,967,295 rows"))?;
-        let released = recoding.suppressed.records_outside(n_rows, &columns);
-        let levels: Vec<(&Attribute, u8)> = attributes.iter().zip(recoding.levels.iter().copied()).collect();
-        Ok(Release::new(table, &levels, released))
+        let (rows, levels) = match self {
+            Recoding::PerLevel(recoding) => {
+                let rows = recoding.suppressed.records_outside(n_rows, &columns);
+                (rows, recoding.levels.iter().map(|&level| Generalized::Alike(level)).collect::<Vec<_>>())
+            }
+            Recoding::PerGroup(recoding) => {
+                if recoding.n_records() != table.n_rows() || recoding.n_attributes() != attributes.len() {
+                    return Err(Error::new(ErrorKind::Internal, "a recoding is applied to another table"));
+                }
+                let rows: Vec<u32> =
+                    (0..n_rows).filter(|&row_idx| recoding.group_of(row_idx as usize).is_some()).collect();
+                let level = |row_idx: u32, at: usize| {
+                    let group =
+                        recoding.group_of(row_idx as usize).expect("only released rows are asked for");
+                    recoding.levels(group)[at]
+                };
+                let levels = |at| rows.iter().map(|&row_idx| level(row_idx, at)).collect();
+                let levels = (0..attributes.len()).map(|at| Generalized::ByRow(levels(at))).collect();
+                (rows, levels)
+            }
+        };
+        Ok(Release::new(table, attributes, levels, rows))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A view: it points into the table and the hierarchies and copies no text.
 
-use crate::hierarchy::Attribute;
+use crate::hierarchy::{Attribute, Attributes};
 use crate::table::{Column, Role, Table};
 
 /// What leaves the house, if it passes verification.
@@ -14,22 +14,41 @@ pub struct Release<'a> {
 }
 
 #[derive(Debug)]
-enum ReleasedColumn<'a> {
-    /// As collected.
-    Kept(&'a Column),
-    /// Every value replaced by its label at a level.
-    Generalized(&'a Column, &'a Attribute, u8),
+struct ReleasedColumn<'a> {
+    column: &'a Column,
+    /// How it is generalized; `None` if it is as collected.
+    generalized: Option<(&'a Attribute, Generalized)>,
+}
+
+/// At which level a column's labels are.
+#[derive(Debug)]
+pub(super) enum Generalized {
+    /// All at one level.
+    Alike(u8),
+    /// Each released record at a level of its own. The labels of all levels stand one after the other, lowest first.
+    ByRow(Vec<u8>),
 }
 
 impl<'a> Release<'a> {
-    pub(super) fn new(table: &'a Table, levels: &[(&'a Attribute, u8)], rows: Vec<u32>) -> Self {
+    /// `levels` has an entry for each attribute, `rows` the released records.
+    pub(super) fn new(
+        table: &'a Table,
+        attributes: &'a Attributes,
+        levels: Vec<Generalized>,
+        rows: Vec<u32>,
+    ) -> Self {
+        let mut levels: Vec<Option<(&Attribute, Generalized)>> =
+            attributes.iter().zip(levels).map(Some).collect();
         let columns = table
             .columns()
             .iter()
             .filter(|column| column.role() != Role::Identifier)
-            .map(|column| match levels.iter().find(|(attribute, _)| attribute.name() == column.name()) {
-                Some(&(attribute, level)) => ReleasedColumn::Generalized(column, attribute, level),
-                None => ReleasedColumn::Kept(column),
+            .map(|column| ReleasedColumn {
+                column,
+                generalized: attributes
+                    .iter()
+                    .position(|attribute| attribute.name() == column.name())
+                    .and_then(|at| levels[at].take()),
             })
             .collect();
         Release { columns, rows }
@@ -37,10 +56,7 @@ impl<'a> Release<'a> {
 
     /// The released columns' names, in the order of the table.
     pub fn header(&self) -> Vec<&str> {
-        let name = |column: &ReleasedColumn<'a>| match column {
-            ReleasedColumn::Kept(column) | ReleasedColumn::Generalized(column, _, _) => column.name(),
-        };
-        self.columns.iter().map(name).collect()
+        self.columns.iter().map(|released| released.column.name()).collect()
     }
 
     /// How many records are released.
@@ -48,37 +64,59 @@ impl<'a> Release<'a> {
         self.rows.len()
     }
 
-    /// All labels that a column may have, by their codes; some may stand in no released record.
+    /// All labels that a column may have, by their codes; some may stand in no released record, and some may stand twice
+    /// where records have different levels.
     pub fn labels(&self, column_idx: usize) -> impl ExactSizeIterator<Item = &str> {
-        match &self.columns[column_idx] {
-            ReleasedColumn::Kept(column) => column.dictionary().values(),
-            ReleasedColumn::Generalized(_, attribute, level) => attribute.hierarchy().labels(*level).values(),
-        }
+        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let labels: Vec<&str> = match generalized {
+            None => column.dictionary().values().collect(),
+            Some((attribute, Generalized::Alike(level))) => {
+                attribute.hierarchy().labels(*level).values().collect()
+            }
+            Some((attribute, Generalized::ByRow(_))) => (0..=attribute.height())
+                .flat_map(|level| attribute.hierarchy().labels(level).values())
+                .collect(),
+        };
+        labels.into_iter()
     }
 
     /// The code of each released record's label.
     pub fn codes(&self, column_idx: usize) -> Vec<u32> {
-        match &self.columns[column_idx] {
-            ReleasedColumn::Kept(column) => {
-                let codes = column.codes();
-                self.rows.iter().map(|&row_idx| codes[row_idx as usize]).collect()
+        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let values = self.rows.iter().map(|&row_idx| column.codes()[row_idx as usize]);
+        match generalized {
+            None => values.collect(),
+            Some((attribute, Generalized::Alike(level))) => {
+                let labels = attribute.labels_at(*level);
+                values.map(|value| labels[value as usize]).collect()
             }
-            ReleasedColumn::Generalized(column, attribute, level) => {
-                let (codes, labels) = (column.codes(), attribute.labels_at(*level));
-                self.rows.iter().map(|&row_idx| labels[codes[row_idx as usize] as usize]).collect()
+            Some((attribute, Generalized::ByRow(levels))) => {
+                let mut first_code = 0;
+                let by_level: Vec<(u32, &[u32])> = (0..=attribute.height())
+                    .map(|level| {
+                        let labels = (first_code, attribute.labels_at(level));
+                        first_code += attribute.hierarchy().labels(level).len() as u32;
+                        labels
+                    })
+                    .collect();
+                let code = |(value, &level): (u32, &u8)| {
+                    let (first_code, labels) = by_level[usize::from(level)];
+                    first_code + labels[value as usize]
+                };
+                values.zip(levels).map(code).collect()
             }
         }
     }
 
     /// A released cell.
     pub fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        let row_idx = self.rows[row_idx] as usize;
-        match &self.columns[column_idx] {
-            ReleasedColumn::Kept(column) => column.cell(row_idx),
-            ReleasedColumn::Generalized(column, attribute, level) => {
-                let label = attribute.labels_at(*level)[column.codes()[row_idx] as usize];
-                attribute.hierarchy().labels(*level).value(label)
-            }
-        }
+        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let value = column.codes()[self.rows[row_idx] as usize];
+        let (attribute, level) = match generalized {
+            None => return column.dictionary().value(value),
+            Some((attribute, Generalized::Alike(level))) => (attribute, *level),
+            Some((attribute, Generalized::ByRow(levels))) => (attribute, levels[row_idx]),
+        };
+        attribute.hierarchy().labels(level).value(attribute.labels_at(level)[value as usize])
     }
 }

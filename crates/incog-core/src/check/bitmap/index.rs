@@ -126,6 +126,7 @@ impl Index {
         let n_codes = ups[0].len();
         let mut codes = Codes::with_room(n_codes, self.n_records);
         source.visit_codes(attribute, &mut |some| codes.extend(some));
+        ledger.add(Codes::n_bytes(n_codes, self.n_records));
         let sets: Vec<Records> = match &codes {
             // A byte a record: comparing all of them with a label is faster than dealing them out.
             Codes::U8(codes) => {

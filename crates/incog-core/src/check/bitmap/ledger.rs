@@ -23,10 +23,14 @@ pub(super) struct Set {
 impl Ledger {
     /// Enters a set.
     pub(super) fn enter(self: &Arc<Self>, records: Records) -> Arc<Set> {
-        let bytes = records.n_bytes();
+        self.add(records.n_bytes());
+        Arc::new(Set { records, ledger: Arc::clone(self) })
+    }
+
+    /// Adds what stays for good.
+    pub(super) fn add(&self, bytes: u64) {
         let now = self.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.peak.fetch_max(now, Ordering::Relaxed);
-        Arc::new(Set { records, ledger: Arc::clone(self) })
     }
 
     /// What all sets take now.

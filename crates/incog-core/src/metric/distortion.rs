@@ -1,0 +1,93 @@
+//! Distortion ratio (Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006): how much of the way up did cells go?
+//!
+//! The sum over all rows and attributes of the levels climbed, divided by the same sum with everything at its top. A
+//! suppressed row counts as one at its top. Levels are those of the whole hierarchy, also where some of them are ruled
+//! out. 0 is the table as collected, 1 a table of top labels; a table in which nothing can be generalized has 0.
+//!
+//! Unlike precision, an attribute with a high hierarchy counts for more than one with a flat one.
+
+use std::cmp::Ordering;
+
+use crate::hierarchy::{Attribute, Attributes};
+use crate::metric::statistics::ratio;
+use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::recoding::Recoding;
+
+pub(super) struct DistortionRatio;
+
+impl Metric for DistortionRatio {
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
+        let most = u128::from(costs.n_rows) * total(costs.heights.iter().copied());
+        if most == 0 { 0.0 } else { ratio(climbed(costs, node), most) }
+    }
+
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        climbed(costs, a).cmp(&climbed(costs, b))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Suppression
+    }
+}
+
+/// The levels climbed, all rows and attributes together.
+fn climbed(costs: &Costs, node: &Statistics) -> u128 {
+    let suppressed = u128::from(node.suppressed_rows);
+    let released = u128::from(costs.n_rows) - suppressed;
+    let levels = total((0..node.levels.len()).map(|at| costs.climbed(at, node)));
+    released * levels + suppressed * total(costs.heights.iter().copied())
+}
+
+fn total(levels: impl Iterator<Item = u8>) -> u128 {
+    levels.map(u128::from).sum()
+}
+
+/// The distortion ratio of a recoding, column by column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Distortion {
+    /// For each attribute, the levels that its cells climbed together, and the levels they could have climbed.
+    columns: Vec<(u128, u128)>,
+}
+
+impl Distortion {
+    /// The distortion of a table of `n_rows` rows.
+    pub fn of(recoding: &Recoding, attributes: &Attributes, n_rows: u64) -> Self {
+        let column = |(at, attribute): (usize, &Attribute)| {
+            let height = u128::from(attribute.full_height());
+            let number = |level: u8| u128::from(attribute.level_number(level));
+            let (climbed, released) = match recoding {
+                Recoding::PerLevel(recoding) => {
+                    let released = u128::from(n_rows.saturating_sub(recoding.suppressed_rows()));
+                    (released * number(recoding.levels()[at]), released)
+                }
+                Recoding::PerGroup(recoding) => {
+                    let groups = 0..recoding.n_groups();
+                    let rows = |group: usize| u128::from(recoding.rows(group));
+                    let climbed =
+                        groups.clone().map(|group| rows(group) * number(recoding.levels(group)[at]));
+                    (climbed.sum(), groups.map(rows).sum())
+                }
+            };
+            let all = u128::from(n_rows);
+            (climbed + all.saturating_sub(released) * height, all * height)
+        };
+        Distortion { columns: attributes.iter().enumerate().map(column).collect() }
+    }
+
+    /// The share of the way up that the cells of an attribute went, from 0 to 1.
+    pub fn column(&self, attribute: usize) -> f64 {
+        let (climbed, most) = self.columns[attribute];
+        if most == 0 { 0.0 } else { ratio(climbed, most) }
+    }
+
+    /// The distortion ratio of the table, as a fraction: levels climbed, and levels that could have been climbed.
+    pub fn fraction(&self) -> (u128, u128) {
+        self.columns.iter().fold((0, 0), |(climbed, most), column| (climbed + column.0, most + column.1))
+    }
+
+    /// The distortion ratio of the table, from 0 to 1.
+    pub fn total(&self) -> f64 {
+        let (climbed, most) = self.fraction();
+        if most == 0 { 0.0 } else { ratio(climbed, most) }
+    }
+}
