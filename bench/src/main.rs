@@ -181,7 +181,12 @@ fn race(
 ) -> Result<Vec<Option<Measured>>> {
     let mut base = Duration::MAX;
     let mut best: Vec<Option<Measured>> = contestants.iter().map(|_| None).collect();
-    for round in 0..rounds {
+    let begin = Instant::now();
+    // What takes microseconds needs more rounds for a fastest one that is no accident.
+    for round in 0..1000 {
+        if round >= rounds && begin.elapsed() > Duration::from_millis(100) {
+            break;
+        }
         base = base.min(time(|| dataset::group_by(keys)));
         for (contestant, best) in contestants.iter().zip(&mut best) {
             // What takes long is measured once: noise is small against it.

@@ -12,7 +12,8 @@
 //!   a scan while groups are few. How many they are: the attributes' levels are lowered, one attribute after the other, as
 //!   far as k records are left. With a budget it cannot stop early, and loses.
 //!
-//! 1. Where the cube costs less than a scan for each attribute, take `cube`: nothing else can be cheaper.
+//! 1. Where the cube costs no more than a scan for each attribute and one for a pair of them, take `cube`: hardly anything
+//!    can be cheaper, and counting labels to find out would cost as much.
 //! 2. Where the policy asks for more than rows, has a budget, or the source has no records or over a million, `bitmap` is
 //!    out; so it is where its index does not fit in `memory`. `cube` is out where its sets do not fit, or there are too many.
 //! 3. Of what is left, the one with the smallest estimate; on a tie the first of `roll-up`, `cube`, `bitmap`.
@@ -47,8 +48,9 @@ const BUDGET_SCANS: f64 = 3.3;
 /// Nanoseconds to project a group, and bytes it takes.
 const PROJECT: f64 = 10.0;
 const GROUP_BYTES: f64 = 16.0;
-/// Nanoseconds for a set of groups, however small.
-const SET: f64 = 300.0;
+/// Nanoseconds for a set of groups, however small, and for a family's scan.
+const SET: f64 = 1000.0;
+const FAMILY: f64 = 700.0;
 /// Nanoseconds to index a record for an attribute, and for a label.
 const INDEX: f64 = 1.3;
 const LABEL: f64 = 500.0;
@@ -83,7 +85,8 @@ pub fn estimate(problem: Problem<'_>, memory: Option<u64>) -> Result<Estimates> 
     let Problem { source, policy } = problem;
     let n = source.n_rows() as f64;
     let cube = cube(source, memory);
-    if cube.is_some_and(|cost| cost <= source.layout().heights().len() as f64 * n * SCAN) {
+    let few_scans = source.layout().heights().len() as f64 + 1.0;
+    if cube.is_some_and(|cost| cost <= few_scans * n * SCAN) {
         return Ok(Estimates { roll_up: None, cube, bitmap: None });
     }
     let attributes = attributes(source)?;
@@ -100,7 +103,7 @@ pub fn estimate(problem: Problem<'_>, memory: Option<u64>) -> Result<Estimates> 
     let n_labels: usize = attributes.iter().flatten().map(|level| level.n_labels).sum();
     let index = attributes.len() as f64 * n * INDEX + n_labels as f64 * LABEL;
     Ok(Estimates {
-        roll_up: Some(n_families * n * SCAN),
+        roll_up: Some(n_families * (n * SCAN + FAMILY)),
         cube,
         bitmap: can_be_bitmap.then_some(index + n_lines),
     })
