@@ -60,7 +60,7 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility or
-    /// average-group-size [default: loss]
+    /// average-group-size, distortion [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
     /// How many attribute subsets to search at a time [default: 1]
