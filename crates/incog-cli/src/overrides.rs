@@ -53,14 +53,14 @@ pub(crate) struct JobArguments {
     /// exhaustive, bottom-up, samarati or incognito [default: incognito]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
-    /// scan, sort, roll-up, super-roots, cube or bitmap [default: super-roots]
+    /// scan, sort, roll-up, super-roots, cube or bitmap [default: what should be fastest]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     checker: Option<String>,
     /// direct or transitive [default: transitive]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
-    /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility or
-    /// average-group-size, distortion [default: loss]
+    /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
+    /// average-group-size or distortion [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
     /// How many attribute subsets to search at a time [default: 1]
