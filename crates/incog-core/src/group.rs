@@ -102,6 +102,13 @@ struct Tally {
 }
 
 impl Measures {
+    /// The measures of a single group: its rows, and for each sensitive column its values with their counts, sorted.
+    pub(crate) fn of_one(rows: u64, histograms: Vec<(usize, Vec<(u32, u64)>)>) -> Self {
+        let tally = |entries: Vec<(u32, u64)>| Tally { starts: vec![0, entries.len()], entries };
+        let histograms = histograms.into_iter().map(|(column, entries)| (column, tally(entries))).collect();
+        Measures { histograms, ..Measures::of_rows(vec![rows]) }
+    }
+
     /// Measures that only count rows.
     pub(crate) fn of_rows(rows: Vec<u64>) -> Self {
         Measures { rows, persons: None, histograms: Vec::new(), pairs: Vec::new() }

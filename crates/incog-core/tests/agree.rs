@@ -13,7 +13,7 @@ use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs};
-use incog_core::privacy::Policy;
+use incog_core::privacy::{self, KAnonymity, Parameters, Policy, PrivacyModel};
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
@@ -33,6 +33,11 @@ fn checkers() -> Vec<CheckerKind> {
     ];
     let registered = check::ALL.iter().map(|entry| entry.item);
     registered.chain(options.map(CheckerKind::Cube)).chain(bitmaps).collect()
+}
+
+/// A number that looks random.
+fn mix(seed: u64, number: usize) -> u64 {
+    (seed ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33
 }
 
 fn nodes(lattice: &Lattice, indexes: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {
@@ -345,15 +350,25 @@ proptest! {
                 cells: (0..n_rows).map(cell).collect(),
             }
         });
-        let sample = Sample::new(columns.collect());
+        let mut sample = Sample::new(columns.collect());
+        sample.illnesses = (0..n_rows).map(|row| (mix(seed, row) % 7).min(4).to_string()).collect();
         let table = sample.table();
         let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
-        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-        let scan = Search { checker: CheckerKind::Scan, ..Search::default() };
-        let expected = run(scan, &rows, &policy);
-        for checker in checkers().into_iter().filter(|checker| matches!(checker, CheckerKind::Bitmap(_))) {
-            let found = run(Search { checker, ..scan }, &rows, &policy);
-            prop_assert_eq!(&found.holding, &expected.holding, "{:?}", checker);
+        let rows = rows.with_sensitive(&table, &["illness"]).unwrap();
+        let alpha = privacy::build("alpha-k", &Parameters {
+            sensitive: Some(privacy::Sensitive::of_rows(0, table.column("illness").unwrap())),
+            alpha: Some("0.55".parse().unwrap()),
+            ..Parameters::default()
+        });
+        let models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(k).unwrap()), alpha.unwrap()];
+        let of_rows = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        for policy in [of_rows, Policy::new(models, budget).unwrap()] {
+            let scan = Search { checker: CheckerKind::Scan, ..Search::default() };
+            let expected = run(scan, &rows, &policy);
+            for checker in checkers().into_iter().filter(|checker| matches!(checker, CheckerKind::Bitmap(_))) {
+                let found = run(Search { checker, ..scan }, &rows, &policy);
+                prop_assert_eq!(&found.holding, &expected.holding, "{:?}", checker);
+            }
         }
     }
 }

@@ -173,7 +173,7 @@ pub const ALL: &[Entry<CheckerKind>] = &[
     },
     Entry {
         name: "bitmap",
-        summary: "intersects a set of records per label; k-anonymity of rows only",
+        summary: "intersects a set of records per label; rows, not persons",
         reference: "the paper on bitmap-based Incognito, sections 3 and 4",
         doc: include_str!("bitmap.md"),
         status: Status::Preview,

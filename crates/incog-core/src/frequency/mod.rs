@@ -56,6 +56,13 @@ pub trait FrequencySource: Sync {
         let _ = (attribute, visit);
     }
 
+    /// Shows the code of each record's value in a sensitive column, in order, many at a time. Fails where the column was not
+    /// loaded.
+    fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()> {
+        let _ = (column, visit);
+        Err(Error::new(ErrorKind::Internal, "a policy demands a sensitive column, which was not loaded"))
+    }
+
     /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all
     /// is as cheap, or where the source cannot do it.
     ///

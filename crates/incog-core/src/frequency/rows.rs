@@ -209,6 +209,11 @@ impl FrequencySource for Rows {
         true
     }
 
+    fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()> {
+        visit(self.sensitive.get(column).ok_or_else(|| not_loaded("a sensitive column"))?);
+        Ok(())
+    }
+
     fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) {
         with_keys!(self.layout, &self.keys, |keys, packed| {
             packed.visit_codes(&self.layout, keys, attribute, visit);

@@ -130,6 +130,11 @@ impl Policy {
         (!models.is_empty()).then_some(Policy { models, budget: self.budget })
     }
 
+    /// Does a model compare groups with all rows of the release?
+    pub fn compares(&self) -> bool {
+        self.models.iter().any(|model| model.compares_with().is_some())
+    }
+
     /// Can any recoding of a table of `n_rows` rows satisfy the policy? Fails with what is in the way, where that is known
     /// before searching.
     pub fn feasible(&self, n_rows: u64) -> Result<()> {

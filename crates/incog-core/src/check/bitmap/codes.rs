@@ -33,30 +33,30 @@ impl Codes {
         (if n_codes <= 256 { n_records } else { 4 * n_records }) as u64
     }
 
-    /// Calls `each` with every record of a list and its label, given the label of each code.
-    pub(super) fn look_up(&self, records: &[u32], labels: &[u32], mut each: impl FnMut(u32, u32)) {
+    /// Calls `each` with every record of a list and its code.
+    pub(super) fn look_up(&self, records: &[u32], mut each: impl FnMut(u32, u32)) {
         match self {
             Codes::U8(codes) => {
                 for &record in records {
-                    each(record, labels[usize::from(codes[record as usize])]);
+                    each(record, u32::from(codes[record as usize]));
                 }
             }
             Codes::U32(codes) => {
                 for &record in records {
-                    each(record, labels[codes[record as usize] as usize]);
+                    each(record, codes[record as usize]);
                 }
             }
         }
     }
 
     /// The same for a set of bits.
-    pub(super) fn look_up_bits(&self, records: &Bits, labels: &[u32], mut each: impl FnMut(u32, u32)) {
+    pub(super) fn look_up_bits(&self, records: &Bits, mut each: impl FnMut(u32, u32)) {
         match self {
             Codes::U8(codes) => {
-                records.for_each(|record| each(record as u32, labels[usize::from(codes[record])]));
+                records.for_each(|record| each(record as u32, u32::from(codes[record])));
             }
             Codes::U32(codes) => {
-                records.for_each(|record| each(record as u32, labels[codes[record] as usize]));
+                records.for_each(|record| each(record as u32, codes[record]));
             }
         }
     }

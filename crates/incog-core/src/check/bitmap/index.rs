@@ -127,23 +127,7 @@ impl Index {
         let mut codes = Codes::with_room(n_codes, self.n_records);
         source.visit_codes(attribute, &mut |some| codes.extend(some));
         ledger.add(Codes::n_bytes(n_codes, self.n_records));
-        let sets: Vec<Records> = match &codes {
-            // A byte a record: comparing all of them with a label is faster than dealing them out.
-            Codes::U8(codes) => {
-                (0..n_codes).map(|code| Records::from_bits(Bits::equal(codes, code as u8))).collect()
-            }
-            Codes::U32(codes) => {
-                let mut counts = vec![0_u64; n_codes];
-                codes.iter().for_each(|&code| counts[code as usize] += 1);
-                let mut sets: Vec<Records> =
-                    counts.iter().map(|&count| Records::with_room(count, self.n_records)).collect();
-                for (record, &code) in codes.iter().enumerate() {
-                    sets[code as usize].push(record as u32);
-                }
-                sets
-            }
-        };
-        let mut below: Vec<Labelled> = sets
+        let mut below: Vec<Labelled> = sets_of_codes(&codes, n_codes, self.n_records)
             .into_iter()
             .enumerate()
             .filter(|(_, set)| set.count() > 0)
@@ -191,6 +175,26 @@ impl Index {
     /// The label at the higher level of each label at the lower one.
     pub(super) fn labels_between(&self, attribute: usize, lower: u8, higher: u8) -> Vec<u32> {
         between(&self.level(attribute, lower).up, &self.level(attribute, higher).up)
+    }
+}
+
+/// The records of each code.
+pub(super) fn sets_of_codes(codes: &Codes, n_codes: usize, n_records: usize) -> Vec<Records> {
+    match codes {
+        // A byte a record: comparing all of them with a code is faster than dealing them out.
+        Codes::U8(codes) => {
+            (0..n_codes).map(|code| Records::from_bits(Bits::equal(codes, code as u8))).collect()
+        }
+        Codes::U32(codes) => {
+            let mut counts = vec![0_u64; n_codes];
+            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            let mut sets: Vec<Records> =
+                counts.iter().map(|&count| Records::with_room(count, n_records)).collect();
+            for (record, &code) in codes.iter().enumerate() {
+                sets[code as usize].push(record as u32);
+            }
+            sets
+        }
     }
 }
 

@@ -11,9 +11,9 @@
 //! lies below an empty one.
 //!
 //! Differs from the paper: (1) rare labels come first, and attributes with few labels; (2) depth-first, a set that is too
-//! small already is refused with all its groups, without looking at them (so only policies that a larger group satisfies
-//! more easily are judged, and only by rows), and the last attribute is counted, not intersected; (3) a set whose records
-//! are all accounted for is not intersected with further labels; (4) sparse sets are lists.
+//! small already for k-anonymity is refused with all its groups, without looking at them, and the last attribute is
+//! counted, not intersected; (3) a set whose records are all accounted for is not intersected with further labels; (4)
+//! sparse sets are lists; (5) policies about sensitive values are judged too ([`sensitive`]), by rows.
 //!
 //! Cost: for each node, up to the product of its labels' numbers of ANDs, each n / 64 words or a short list. Memory: the
 //! index, at most 4 bytes a record, attribute and level, and one set per attribute; with *reusing* up to 4 bytes a record
@@ -24,6 +24,7 @@ mod index;
 mod ledger;
 mod records;
 mod reuse;
+mod sensitive;
 mod walk;
 
 pub(super) use index::fits;
@@ -40,7 +41,8 @@ use crate::privacy::{Closure, Policy};
 use index::Index;
 use ledger::Ledger;
 use reuse::{Groups, Maker, Store};
-use walk::{Buffer, Dimension, Walk};
+use sensitive::Sensitive;
+use walk::{Buffer, Dimension, View, Walk};
 
 /// How bitmaps are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,22 +98,38 @@ pub(super) struct Bitmap<'a> {
     index: Index,
     ledger: Arc<Ledger>,
     store: Store,
-    /// The fewest rows of a group that the policy admits.
+    /// Sensitive columns, if the policy asks for them.
+    sensitive: Option<Sensitive>,
+    /// The fewest rows of a group that the policy may admit.
     least: u64,
 }
 
 impl<'a> Bitmap<'a> {
     pub(super) fn build(problem: Problem<'a>, options: BitmapOptions) -> Result<Self> {
-        let Some(least) = least_admitted(problem.policy, problem.source.n_rows())? else {
-            return Err(Error::new(
-                ErrorKind::Policy,
-                "the checker `bitmap` judges k-anonymity of rows only",
-            )
-            .with_hint("choose another checker: roll-up"));
+        let Problem { source, policy } = problem;
+        let demand = policy.demand();
+        let refused = |what: &str| {
+            Err(Error::new(ErrorKind::Policy, what).with_hint("choose another checker: roll-up"))
         };
+        if demand.persons || !demand.persons_by_value.is_empty() {
+            return refused("the checker `bitmap` counts rows, not persons");
+        }
+        if policy.budget() > 0 && policy.compares() {
+            return refused("the checker `bitmap` cannot compare groups with what suppression leaves");
+        }
+        // Only what k-anonymity alone says can be said of a set by its size.
+        let by_size = match policy.k_only() {
+            Some(policy) => least_admitted(&policy, source.n_rows())?,
+            None => None,
+        };
+        if by_size.is_none() && demand.is_rows_only() {
+            return refused("the checker `bitmap` judges models that more rows satisfy more easily");
+        }
+        let least = by_size.unwrap_or(1);
         let ledger = Arc::new(Ledger::default());
-        let index = Index::build(problem.source, options.memory, &ledger)?;
-        Ok(Bitmap { problem, options, index, ledger, store: Store::default(), least })
+        let index = Index::build(source, options.memory, &ledger)?;
+        let sensitive = Sensitive::build(source, policy, &ledger)?;
+        Ok(Bitmap { problem, options, index, sensitive, ledger, store: Store::default(), least })
     }
 
     /// May what is there now be kept?
@@ -172,7 +190,7 @@ struct BitmapJudge<'a> {
 
 impl BitmapJudge<'_> {
     /// Judges a node by groups that were kept, and keeps its own.
-    fn reuse(&mut self, node: usize, walk: &mut Walk) {
+    fn reuse(&mut self, node: usize, walk: &mut Walk<'_>) {
         let bitmap = self.bitmap;
         let attributes = self.family.attributes();
         let maker = Maker { index: &bitmap.index, ledger: &bitmap.ledger, store: &bitmap.store, attributes };
@@ -197,7 +215,7 @@ impl BitmapJudge<'_> {
 
 impl Judge for BitmapJudge<'_> {
     fn judge(&mut self, node: usize) -> Result<bool> {
-        let Bitmap { problem, options, index, least, .. } = self.bitmap;
+        let Bitmap { problem, options, index, sensitive, least, .. } = self.bitmap;
         self.work.nodes_checked += 1;
         let mut walk = Walk {
             least: *least,
@@ -205,6 +223,8 @@ impl Judge for BitmapJudge<'_> {
             stop: options.stop,
             refused: 0,
             operations: Operations::default(),
+            beyond: sensitive.as_ref().map(|sensitive| (problem.policy, sensitive)),
+            error: None,
         };
         let levels = self.family.attributes().iter().zip(self.family.levels(node));
         let mut attributes: Vec<Dimension<'_>> = levels
@@ -218,7 +238,11 @@ impl Judge for BitmapJudge<'_> {
         attributes.sort_by_key(|attribute| attribute.labels.len());
         match options.intersect {
             // All records are one group.
-            _ if attributes.is_empty() => _ = walk.group(index.n_records as u64),
+            _ if attributes.is_empty() && sensitive.is_none() => _ = walk.group(index.n_records as u64),
+            _ if attributes.is_empty() => {
+                let all: Vec<u32> = (0..index.n_records as u32).collect();
+                _ = all.is_empty() || walk.set(View::List(&all));
+            }
             Intersect::DepthFirst => _ = walk.descend(&attributes, &mut self.buffers),
             Intersect::OneLevel => _ = walk.afresh(&attributes, &mut Vec::new(), &mut self.buffers),
             Intersect::Reusing => self.reuse(node, &mut walk),
@@ -227,7 +251,10 @@ impl Judge for BitmapJudge<'_> {
         self.work.ors += walk.operations.ors;
         self.work.counts += walk.operations.counts;
         self.work.look_ups += walk.operations.look_ups;
-        Ok(walk.holds())
+        match walk.error.take() {
+            Some(error) => Err(error),
+            None => Ok(walk.holds()),
+        }
     }
 
     fn forget_below(&mut self, height: usize) {

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::index::Index;
 use super::ledger::{Ledger, Set};
 use super::records::Records;
-use super::walk::Walk;
+use super::walk::{View, Walk};
 
 /// The groups of a node.
 #[derive(Clone)]
@@ -88,12 +88,12 @@ pub(super) struct Maker<'a> {
 
 impl Maker<'_> {
     /// The groups of a node above one with `groups`, by OR; `None` where the walk was stopped.
-    pub(super) fn generalize(&self, groups: &Groups, levels: &[u8], walk: &mut Walk) -> Option<Groups> {
+    pub(super) fn generalize(&self, groups: &Groups, levels: &[u8], walk: &mut Walk<'_>) -> Option<Groups> {
         let made = self.united(groups, self.attributes, levels, walk);
-        made.groups.iter().all(|group| walk.group(group.set.count())).then_some(made)
+        made.groups.iter().all(|group| walk.set(View::of(&group.set))).then_some(made)
     }
 
-    fn united(&self, groups: &Groups, attributes: &[usize], levels: &[u8], walk: &mut Walk) -> Groups {
+    fn united(&self, groups: &Groups, attributes: &[usize], levels: &[u8], walk: &mut Walk<'_>) -> Groups {
         let ups: Vec<Vec<u32>> = attributes
             .iter()
             .zip(groups.levels.iter().zip(levels))
@@ -121,7 +121,7 @@ impl Maker<'_> {
     }
 
     /// The groups of a node, by AND; `None` where the walk was stopped.
-    pub(super) fn intersect(&self, levels: &[u8], walk: &mut Walk) -> Option<Groups> {
+    pub(super) fn intersect(&self, levels: &[u8], walk: &mut Walk<'_>) -> Option<Groups> {
         match self.store.base_of(self.attributes, levels) {
             Some((lacking, mut base)) => {
                 let (attributes, wanted) = (without(self.attributes, lacking), without(levels, lacking));
@@ -143,7 +143,14 @@ impl Maker<'_> {
     }
 
     /// Each group AND each label of the attribute at position `at`, which the groups lack.
-    fn refine(&self, base: &Groups, at: usize, levels: &[u8], part: Part, walk: &mut Walk) -> Option<Groups> {
+    fn refine(
+        &self,
+        base: &Groups,
+        at: usize,
+        levels: &[u8],
+        part: Part,
+        walk: &mut Walk<'_>,
+    ) -> Option<Groups> {
         let labels = &self.index.level(self.attributes[at], levels[at]).labels;
         let mut made = Groups { levels: levels.to_vec(), groups: Vec::new() };
         if base.levels.is_empty() {
@@ -155,7 +162,7 @@ impl Maker<'_> {
             };
             made.groups.extend(labels.iter().map(group));
             let goes_on =
-                part == Part::First || made.groups.iter().all(|group| walk.group(group.set.count()));
+                part == Part::First || made.groups.iter().all(|group| walk.set(View::of(&group.set)));
             return goes_on.then_some(made);
         }
         for group in &base.groups {
@@ -170,7 +177,7 @@ impl Maker<'_> {
                 let both = group.set.and(&label.set);
                 let count = both.count();
                 left -= count;
-                if part == Part::Last && !walk.group(count) {
+                if part == Part::Last && !walk.set(View::of(&both)) {
                     return None;
                 }
                 if count > 0 {

@@ -13,7 +13,10 @@ use incog_bits::Bits;
 use super::codes::Codes;
 use super::index::Labelled;
 use super::records::{Records, in_both};
+use super::sensitive::Sensitive;
 use super::{Operations, Stop};
+use crate::error::Error;
+use crate::privacy::Policy;
 
 /// One attribute of a node.
 #[derive(Clone, Copy)]
@@ -27,7 +30,7 @@ pub(super) struct Dimension<'a> {
 }
 
 /// The judgement of one node.
-pub(super) struct Walk {
+pub(super) struct Walk<'a> {
     /// The fewest rows of a group that the policy admits.
     pub(super) least: u64,
     pub(super) budget: u64,
@@ -35,6 +38,10 @@ pub(super) struct Walk {
     /// Rows of refused groups so far.
     pub(super) refused: u64,
     pub(super) operations: Operations,
+    /// What the policy asks of a group beyond its rows, if anything.
+    pub(super) beyond: Option<(&'a Policy, &'a Sensitive)>,
+    /// Why the policy could not judge a group.
+    pub(super) error: Option<Error>,
 }
 
 /// Memory for one attribute's intersections.
@@ -49,20 +56,20 @@ pub(super) struct Buffer {
 
 /// Some records, wherever they are.
 #[derive(Clone, Copy)]
-enum View<'a> {
+pub(super) enum View<'a> {
     Bits(&'a Bits, u64),
     List(&'a [u32]),
 }
 
 impl<'a> View<'a> {
-    fn of(records: &'a Records) -> Self {
+    pub(super) fn of(records: &'a Records) -> Self {
         match records {
             Records::Bits { bits, count } => View::Bits(bits, *count),
             Records::List(list) => View::List(list),
         }
     }
 
-    fn count(self) -> u64 {
+    pub(super) fn count(self) -> u64 {
         match self {
             View::Bits(_, count) => count,
             View::List(list) => list.len() as u64,
@@ -70,7 +77,7 @@ impl<'a> View<'a> {
     }
 
     /// Is looking up each record cheaper than intersecting with `n_labels`?
-    fn is_small_for(self, n_labels: usize) -> bool {
+    pub(super) fn is_small_for(self, n_labels: usize) -> bool {
         /// Records that can be looked up while 64 bytes of two sets are intersected and counted, from measurements.
         const LOOKED_UP_PER_LINE: f64 = 0.6;
         match self {
@@ -83,13 +90,32 @@ impl<'a> View<'a> {
     }
 }
 
-impl Walk {
+impl Walk<'_> {
     /// One group more. Says whether to go on.
     pub(super) fn group(&mut self, rows: u64) -> bool {
         if rows < self.least {
             self.refused += rows;
         }
         self.stop == Stop::AtTheEnd || self.refused <= self.budget
+    }
+
+    /// The same for a group whose records are known. No records are no group.
+    pub(super) fn set(&mut self, set: View<'_>) -> bool {
+        let rows = set.count();
+        let Some((policy, sensitive)) = self.beyond.filter(|_| rows >= self.least) else {
+            return self.group(rows);
+        };
+        match sensitive.admits(policy, set, &mut self.operations) {
+            Ok(true) => true,
+            Ok(false) => {
+                self.refused += rows;
+                self.stop == Stop::AtTheEnd || self.refused <= self.budget
+            }
+            Err(error) => {
+                self.error = Some(error);
+                false
+            }
+        }
     }
 
     /// Is the node within the budget?
@@ -107,10 +133,13 @@ impl Walk {
             self.operations.counts += 1;
             let count = label.set.count();
             // Whatever is in it is too small too.
-            if count < self.least || rest.is_empty() {
+            if count < self.least {
                 return self.group(count);
             }
-            self.below(View::of(&label.set), rest, buffers)
+            match rest {
+                [] => self.set(View::of(&label.set)),
+                _ => self.below(View::of(&label.set), rest, buffers),
+            }
         })
     }
 
@@ -121,9 +150,10 @@ impl Walk {
         };
         if set.is_small_for(first.labels.len()) {
             self.operations.look_ups += set.count();
-            return match rest {
-                [] => self.count_by_label(set, first, buffer),
-                _ => self.split_by_label(set, first, rest, buffer, buffers),
+            return if rest.is_empty() && self.beyond.is_none() {
+                self.count_by_label(set, first, buffer)
+            } else {
+                self.split_by_label(set, first, rest, buffer, buffers)
             };
         }
         // Groups do not overlap: what is left when all labels but one are counted is that one's.
@@ -133,7 +163,7 @@ impl Walk {
             if left == 0 {
                 return true;
             }
-            if rest.is_empty() {
+            if rest.is_empty() && self.beyond.is_none() {
                 if at == last {
                     return self.group(left);
                 }
@@ -151,6 +181,7 @@ impl Walk {
             match count {
                 0 => true,
                 count if count < self.least => self.group(count),
+                _ if rest.is_empty() => self.set(both),
                 _ => self.below(both, rest, buffers),
             }
         })
@@ -199,6 +230,8 @@ impl Walk {
             goes_on = goes_on
                 && if (part.len() as u64) < self.least {
                     self.group(part.len() as u64)
+                } else if rest.is_empty() {
+                    self.set(View::List(part))
                 } else {
                     self.below(View::List(part), rest, buffers)
                 };
@@ -227,7 +260,23 @@ impl Walk {
         buffers.resize_with(buffers.len().max(rest.len()), Buffer::default);
         self.operations.counts += 1;
         self.operations.ands += rest.len() as u64;
-        self.group(count_in_all(View::of(first), rest, buffers))
+        if self.beyond.is_none() {
+            return self.group(count_in_all(View::of(first), rest, buffers));
+        }
+        let set = in_all(View::of(first), rest, buffers);
+        // No records are no group.
+        set.count() == 0 || self.set(set)
+    }
+}
+
+/// The records in all sets.
+fn in_all<'b>(set: View<'b>, rest: &[&Records], buffers: &'b mut [Buffer]) -> View<'b> {
+    match (rest, buffers) {
+        ([next, rest @ ..], [buffer, buffers @ ..]) => {
+            let both = and(set, View::of(next), &mut buffer.bits, &mut buffer.list);
+            in_all(both, rest, buffers)
+        }
+        _ => set,
     }
 }
 
@@ -243,7 +292,7 @@ fn count_in_all(set: View<'_>, rest: &[&Records], buffers: &mut [Buffer]) -> u64
     }
 }
 
-fn and_count(a: View<'_>, b: View<'_>) -> u64 {
+pub(super) fn and_count(a: View<'_>, b: View<'_>) -> u64 {
     match (a, b) {
         (View::Bits(a, _), View::Bits(b, _)) => a.and_count(b),
         (View::Bits(bits, _), View::List(list)) | (View::List(list), View::Bits(bits, _)) => {
@@ -273,10 +322,11 @@ fn and<'b>(a: View<'_>, b: View<'_>, bits: &'b mut Option<Bits>, list: &'b mut V
     }
 }
 
-fn look_up(set: View<'_>, attribute: &Dimension<'_>, each: impl FnMut(u32, u32)) {
+fn look_up(set: View<'_>, attribute: &Dimension<'_>, mut each: impl FnMut(u32, u32)) {
+    let to_label = |record: u32, code: u32| each(record, attribute.up[code as usize]);
     match set {
-        View::Bits(bits, _) => attribute.codes.look_up_bits(bits, attribute.up, each),
-        View::List(list) => attribute.codes.look_up(list, attribute.up, each),
+        View::Bits(bits, _) => attribute.codes.look_up_bits(bits, to_label),
+        View::List(list) => attribute.codes.look_up(list, to_label),
     }
 }
 
