@@ -118,10 +118,24 @@ impl Dataset {
         Ok(Dataset { name, table: Table::new(columns)?, attributes: Attributes::new(attributes)? })
     }
 
+    /// Some attributes by name, and the keys that base groups by for them.
+    pub(crate) fn of(&self, names: &[&str]) -> Result<(Attributes, Vec<u64>)> {
+        let attributes = names.iter().map(|name| {
+            let found = self.attributes.iter().find(|attribute| attribute.name() == *name);
+            found.cloned().ok_or_else(|| Error::input("the table has no such column"))
+        });
+        let columns = names.iter().filter_map(|name| self.table.column(name));
+        Ok((Attributes::new(attributes.collect::<Result<_>>()?)?, self.keys_of(columns)))
+    }
+
     /// The rows at level 0 as mixed-radix numbers: what base groups by. No code of the engine takes part.
     pub(crate) fn plain_keys(&self, n_attributes: usize) -> Vec<u64> {
+        self.keys_of(self.table.columns()[..n_attributes].iter())
+    }
+
+    fn keys_of<'a>(&self, columns: impl Iterator<Item = &'a Column>) -> Vec<u64> {
         let mut keys = vec![0_u64; self.table.n_rows()];
-        for column in &self.table.columns()[..n_attributes] {
+        for column in columns {
             let n_values = column.dictionary().len() as u64;
             for (key, &code) in keys.iter_mut().zip(column.codes()) {
                 *key = key.checked_mul(n_values).expect("the benchmark tables fit 64 bits") + u64::from(code);

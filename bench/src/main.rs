@@ -5,6 +5,7 @@
 //! Every figure is the least of several rounds in which base and all contestants take turns.
 #![forbid(unsafe_code)]
 
+mod alpha;
 mod bitmap;
 mod choose;
 mod dataset;
@@ -68,6 +69,8 @@ enum Suite {
     Bitmap,
     /// Where roll-up overtakes bitmaps, by rows and values
     Crossover,
+    /// Figures 2 and 3 of the paper on (α,k)-anonymity: eIncognito and Top-Down
+    Alpha,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -143,6 +146,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Crossover) {
         bitmap::crossover(&arguments)?;
+    }
+    if runs(Suite::Alpha) {
+        alpha::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;
