@@ -122,16 +122,24 @@ pub struct Report {
     pub fewest_persons: Option<u64>,
     /// How many groups have how many rows: (rows, groups), ascending.
     pub group_sizes: Vec<(u64, u64)>,
-    /// What the release reaches on each sensitive column, by rows.
+    /// What the release reaches on each sensitive column, once for each, by rows.
     pub measured: Vec<Measured>,
-    /// The same by persons, for columns of which something is claimed by persons, or is to be measured so.
-    pub measured_by_persons: Vec<Measured>,
 }
 
 impl Report {
     /// Do all claims hold?
     pub fn holds(&self) -> bool {
         self.findings.iter().all(|finding| finding.holds)
+    }
+
+    /// Adds what a column reaches by persons to what it reaches by rows.
+    fn add_by_persons(&mut self, by_persons: Option<Measured>) {
+        let Some(by_persons) = by_persons else {
+            return;
+        };
+        if let Some(measured) = self.measured.iter_mut().find(|other| other.column == by_persons.column) {
+            measured.by_persons.get_or_insert(Box::new(by_persons));
+        }
     }
 }
 
@@ -168,7 +176,6 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         fewest_persons: None,
         group_sizes: Vec::new(),
         measured: Vec::new(),
-        measured_by_persons: Vec::new(),
     };
     let header = release.header();
     let declared = claims
@@ -320,7 +327,7 @@ impl Sensitive<'_> {
             let column = self.release.column(at);
             let measured =
                 sensitive::check(&Histograms::new(&column, &grouped), &[claim], &mut report.findings);
-            report.measured_by_persons.extend(measured);
+            report.add_by_persons(measured);
         }
     }
 
@@ -353,7 +360,7 @@ impl Sensitive<'_> {
             let column = input.column(origin);
             let measured =
                 sensitive::check(&Histograms::new(&column, &grouped), &claims, &mut report.findings);
-            report.measured_by_persons.extend(measured);
+            report.add_by_persons(measured);
         }
     }
 }

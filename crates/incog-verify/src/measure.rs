@@ -45,6 +45,8 @@ pub struct Measured {
     pub beta: Option<Fraction>,
     /// Groups in which everybody has the same value.
     pub uniform_groups: u64,
+    /// The same by persons, where a claim of the column counts them ([`crate::Counted`]).
+    pub by_persons: Option<Box<Measured>>,
 }
 
 /// How much and how little of a group a value has, at worst.
@@ -107,6 +109,7 @@ pub(crate) fn measure(name: &str, histograms: &Histograms<'_>) -> Reached {
         disclosure: None,
         beta: None,
         uniform_groups: 0,
+        by_persons: None,
     };
     let none = |&all: &u64| Shares { all, greatest: (0, 1), least: (1, 0) };
     let mut shares: Vec<Shares> = histograms.overall.iter().map(none).collect();

@@ -7,6 +7,8 @@
 //! What is counted are rows or distinct persons; [`crate::histograms`] says how. t, δ and β compare with the whole
 //! release. A column may have several claims, also of one kind.
 
+use std::cmp::Ordering;
+
 use rustc_hash::FxHashSet;
 
 use crate::entropy::{exp_entropy, reaches};
@@ -328,8 +330,7 @@ impl Column<'_> {
     fn delta(&mut self, delta: Fraction) {
         // |ln (q/p)| < δ iff the greater over the lesser is less than e^δ.
         let factor = self.reached.measured.disclosure;
-        let holds =
-            factor.is_some_and(|factor| compare_exp(delta, factor).is_some_and(|order| order.is_gt()));
+        let holds = factor.is_some_and(|factor| compare_exp(delta, factor).is_some_and(Ordering::is_gt));
         let found = match factor {
             None => format!("{} groups lack a value", self.reached.incomplete_groups),
             Some(factor) => format!("the greatest is about {:.6}", factor.to_f64().ln()),
@@ -345,7 +346,7 @@ impl Column<'_> {
             growth <= beta
                 && (likeness == Likeness::Basic
                     || growth == Fraction::from(0)
-                    || compare_exp(growth, share(n_overall, value.all)).is_some_and(|order| order.is_le()))
+                    || compare_exp(growth, share(n_overall, value.all)).is_some_and(Ordering::is_le))
         };
         let beyond = self.reached.shares.iter().filter(|value| !is_fine(value)).count();
         let (how, bound) = match likeness {
