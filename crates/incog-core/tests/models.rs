@@ -12,7 +12,10 @@ use incog_core::table::Table;
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
-use incog_verify::{Claims, LabelColumn, Labels, SensitiveClaim, verify};
+use incog_verify::{
+    Claims, Counted, Distance, Hierarchy, LabelColumn, Labels, Likeness, RecodingClaim, SensitiveClaim,
+    Source, check as recheck,
+};
 use proptest::prelude::*;
 
 /// The sensitive columns. The persons serve as a second one where rows are counted.
@@ -390,22 +393,60 @@ impl Labels for Wrapped<'_> {
     }
 }
 
-/// What the independent checker is told of a model that it knows; `None` if it does not know it.
-fn claim(require: &Require) -> Option<SensitiveClaim> {
-    let number = |text: &Option<String>| text.as_ref().map(|text| text.parse().unwrap());
-    let l = number(&require.l).map(|l: incog_verify::Fraction| l.numerator() as u64);
-    let claim = SensitiveClaim::measured("illness");
+/// The input as the independent checker wants it.
+struct Collected<'a>(&'a Table);
+
+impl Labels for Collected<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.0.columns().iter().map(|column| column.name()).collect()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        let column = &self.0.columns()[column_idx];
+        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
+    }
+}
+
+/// What the independent checker is told of a model.
+fn claim(require: &Require, counted: Counted) -> Option<SensitiveClaim> {
+    let number =
+        |text: &Option<String>| text.as_ref().map(|text| text.parse::<incog_verify::Fraction>().unwrap());
+    let l = number(&require.l).map(|l| l.numerator() as u64);
+    let claim = SensitiveClaim { counted, ..SensitiveClaim::measured("illness") };
     Some(match require.model.as_str() {
-        "alpha-k" if require.values.is_none() => SensitiveClaim { alpha: number(&require.alpha), ..claim },
+        "k-anonymity" => return None,
+        "alpha-k" => match &require.values {
+            None => SensitiveClaim { alpha: number(&require.alpha), ..claim },
+            Some(values) => {
+                let pooled_alpha = number(&require.alpha).map(|alpha| (alpha, values.clone()));
+                SensitiveClaim { pooled_alpha, ..claim }
+            }
+        },
         "distinct-l" => SensitiveClaim { distinct_l: l, ..claim },
         "entropy-l" => SensitiveClaim { entropy_l: number(&require.l), ..claim },
         "recursive-cl" => SensitiveClaim { recursive: number(&require.c).zip(l), ..claim },
-        "t-closeness" if require.distance.as_deref() != Some("hierarchical") => SensitiveClaim {
-            t: number(&require.t),
-            ordered: require.distance.as_deref() == Some("ordered"),
-            ..claim
-        },
-        _ => return None,
+        "t-closeness" => {
+            let distance = match (require.distance.as_deref(), &require.order) {
+                (Some("ordered"), Some(order)) => Distance::Order(order.clone()),
+                (Some("ordered"), None) => Distance::Numbers,
+                (Some("hierarchical"), _) => Distance::Hierarchy(require.hierarchy.clone().unwrap()),
+                _ => Distance::Equal,
+            };
+            SensitiveClaim { t: number(&require.t), distance: Some(distance), ..claim }
+        }
+        "delta-disclosure" => SensitiveClaim { delta: number(&require.delta), ..claim },
+        "beta-likeness" => {
+            let likeness = match require.likeness.as_deref() {
+                Some("basic") => Likeness::Basic,
+                _ => Likeness::Enhanced,
+            };
+            SensitiveClaim { beta: number(&require.beta).map(|beta| (beta, likeness)), ..claim }
+        }
+        other => panic!("the checker knows no `{other}`"),
     })
 }
 
@@ -418,25 +459,41 @@ proptest! {
         sample in random::sample(2, 25),
         picks in any::<[u8; 5]>(),
         budget in any_budget(),
+        by_persons in any::<bool>(),
+        by_number in any::<bool>(),
     ) {
         prop_assume!(sample.n_rows() > 0);
         let mut sample = sample;
-        // Ordered distances are of numbers there.
         sample.illnesses = sample.illnesses.iter().map(|illness| illness.replace('i', "1")).collect();
-        let setting = Setting::new(&sample, None);
+        let setting = Setting::new(&sample, by_persons.then_some("person"));
         let keep_all = Policy::k_anonymity(1).unwrap();
+        let input = Collected(&setting.table);
         for entry in privacy::ALL {
             let picks = [1, picks[1], picks[2], picks[3], picks[4]];
-            let require = Require { order: None, ..require(entry.name, &sample, &picks) };
-            let Some(claim) = claim(&require) else {
+            let mut require = require(entry.name, &sample, &picks);
+            if by_number {
+                require.order = None;
+            }
+            let counted = if by_persons { Counted::Persons } else { Counted::Rows };
+            let Some(claim) = claim(&require, counted) else {
                 continue;
+            };
+            let paths = |column: &SampleColumn| Hierarchy {
+                levels: (0..column.hierarchy[0].len()).collect(),
+                paths: column.hierarchy.iter().map(|path| (path[0].clone(), path.clone())).collect(),
             };
             let claims = Claims {
                 quasi_identifiers: sample.columns.iter().map(|column| column.name.clone()).collect(),
                 k: 1,
                 columns: None,
                 sensitive: vec![claim],
-                source: None,
+                source: Some(Source {
+                    input: &input,
+                    hierarchies: sample.columns.iter().map(paths).collect(),
+                    unit: by_persons.then(|| "person".to_owned()),
+                    budget,
+                    recoding: RecodingClaim::FullDomain,
+                }),
             };
             let policy = setting.policy(&[require], budget);
             for levels in naive::all_nodes(&sample.heights()) {
@@ -451,8 +508,10 @@ proptest! {
                 };
                 let recoding = Recoding::PerLevel(recoding);
                 let release = recoding.apply(&setting.table, &setting.attributes).unwrap();
-                let is_verified = verify(Wrapped(release), &claims).is_ok();
-                prop_assert_eq!(is_verified, holds, "{} {:?}", policy.describe(), levels);
+                let report = recheck(&Wrapped(release), &claims);
+                let failed: Vec<String> =
+                    report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
+                prop_assert_eq!(failed.is_empty(), holds, "{} {:?} {:?}", policy.describe(), levels, failed);
             }
         }
     }
