@@ -37,6 +37,8 @@ pub(super) struct Level {
     pub(super) labels: Vec<Labelled>,
     /// The label here of each code.
     pub(super) up: Vec<u32>,
+    /// All labels are below this.
+    pub(super) end: usize,
 }
 
 /// A label and the records that have it.
@@ -141,7 +143,7 @@ impl Index {
             let mut labels = below.clone();
             // A rare label refuses a node sooner.
             labels.sort_by_key(|labelled| labelled.set.count());
-            levels.push(Level { labels, up: up.clone() });
+            levels.push(Level { labels, up: up.clone(), end: end(up) });
         }
         Attribute { codes, levels }
     }
@@ -198,8 +200,15 @@ pub(super) fn sets_of_codes(codes: &Codes, n_codes: usize, n_records: usize) -> 
     }
 }
 
+/// One more than the largest label.
+fn end(labels: &[u32]) -> usize {
+    labels.iter().max().map_or(0, |&most| most as usize + 1)
+}
+
+/// Codes that no value has count as label 0 of every level. That is harmless: the first label of a level lies below the
+/// first of the next.
 fn between(lower: &[u32], higher: &[u32]) -> Vec<u32> {
-    let mut up = vec![0; lower.iter().max().map_or(0, |&most| most as usize + 1)];
+    let mut up = vec![0; end(lower)];
     for (&label, &parent) in lower.iter().zip(higher) {
         up[label as usize] = parent;
     }

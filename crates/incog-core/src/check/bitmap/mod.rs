@@ -230,7 +230,12 @@ impl Judge for BitmapJudge<'_> {
         let mut attributes: Vec<Dimension<'_>> = levels
             .map(|(&attribute, number)| {
                 let level = index.level(attribute, number);
-                Dimension { labels: &level.labels, codes: index.codes(attribute), up: &level.up }
+                Dimension {
+                    labels: &level.labels,
+                    codes: index.codes(attribute),
+                    up: &level.up,
+                    end: level.end,
+                }
             })
             .collect();
         // Few labels first: an intersection serves all labels of the next. One label changes nothing.

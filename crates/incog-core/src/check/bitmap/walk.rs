@@ -27,6 +27,8 @@ pub(super) struct Dimension<'a> {
     pub(super) codes: &'a Codes,
     /// The label of each code at the node's level.
     pub(super) up: &'a [u32],
+    /// All labels are below this.
+    pub(super) end: usize,
 }
 
 /// The judgement of one node.
@@ -333,8 +335,8 @@ fn look_up(set: View<'_>, attribute: &Dimension<'_>, mut each: impl FnMut(u32, u
 /// Counts the records of each label, and lists the labels that occur.
 fn tally(set: View<'_>, attribute: &Dimension<'_>, buffer: &mut Buffer) {
     let Buffer { counts, labels, .. } = buffer;
-    let n_labels = attribute.up.iter().max().map_or(0, |&most| most as usize + 1);
-    counts.resize(counts.len().max(n_labels), 0);
+    // Nothing here may take a step per label: there are small sets by the thousand, each for labels by the thousand.
+    counts.resize(counts.len().max(attribute.end), 0);
     labels.clear();
     look_up(set, attribute, |_, label| {
         let count = &mut counts[label as usize];
