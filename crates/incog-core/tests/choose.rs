@@ -126,3 +126,18 @@ fn an_empty_table_has_a_checker() {
     let rows = rows(&sample(0, 3, 4));
     check::choose(Problem { source: &rows, policy: &Policy::k_anonymity(5).unwrap() }, None).unwrap();
 }
+
+#[test]
+fn columns_with_one_label_do_not_hide_those_after_them() {
+    let mut sample = sample(5000, 20, 1);
+    sample.columns.splice(16.., self::sample(5000, 4, 300).columns);
+    for (at, column) in sample.columns.iter_mut().enumerate() {
+        column.name = format!("column {at}");
+    }
+    let rows = rows(&sample);
+    let policy = Policy::k_anonymity(5).unwrap();
+    let estimates = check::estimate(Problem { source: &rows, policy: &policy }, None).unwrap();
+    assert!(estimates.roll_up.unwrap() >= 5000.0, "the columns of 300 labels take a scan at least");
+    // At most 5000 groups for each subset of theirs, and as many again for each column with one label.
+    assert!(estimates.cube.unwrap() > 5000.0 * 65_536.0, "and the cube has all their groups");
+}

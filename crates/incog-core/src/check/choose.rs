@@ -21,8 +21,9 @@
 //! `scan` and `sort` never win. `super-roots` saves scans, but the few it saves are made up for by larger sets
 //! (`bench/README.md`): it stays close to `roll-up` on small tables and falls behind on large ones.
 //!
-//! Cost: a count of each attribute, unless step 1 decides or there are over a million records, and some steps for each subset of at most 16 attributes; of
-//! more, the first 16 stand for all.
+//! Cost: a count of each attribute, unless step 1 decides or there are over a million records, and some steps for each
+//! subset of at most 16 attributes. Of more, 16 stand for all: the first ones that have several labels, and for the cube
+//! those that have the most.
 
 use crate::check::{BitmapOptions, CheckerKind, CubeOptions, Materialize, Problem, bitmap, cube};
 use crate::error::Result;
@@ -59,7 +60,7 @@ const INTERSECT: f64 = 1.3;
 const LOOK_UP: f64 = 2.5;
 /// Of more records, labels are not counted but taken to be equally frequent, and bitmaps are out.
 const MAX_COUNTED: u64 = 1_000_000;
-/// Of more attributes, the first so many stand for all.
+/// Of more attributes, so many stand for all.
 const MAX_ATTRIBUTES: usize = 16;
 
 /// The checker to use when nobody names one; what it keeps should take at most `memory` bytes.
@@ -117,8 +118,10 @@ fn cube(source: &dyn FrequencySource, memory: Option<u64>) -> Option<f64> {
     if n_attributes > cube::MAX_CUBE_ATTRIBUTES {
         return None;
     }
-    let n_labels: Vec<f64> =
-        (0..n_attributes.min(MAX_ATTRIBUTES)).map(|attribute| layout.n_labels(attribute, 0) as f64).collect();
+    let mut n_labels: Vec<f64> =
+        (0..n_attributes).map(|attribute| layout.n_labels(attribute, 0) as f64).collect();
+    n_labels.sort_by(|a, b| b.total_cmp(a));
+    n_labels.truncate(MAX_ATTRIBUTES);
     let n_groups = groups_of_subsets(&n_labels, n);
     let fits = memory.is_none_or(|memory| n_groups * GROUP_BYTES <= memory as f64);
     fits.then_some(1.5 * n * SCAN + n_groups * PROJECT + (1_u64 << n_labels.len()) as f64 * SET)
@@ -153,7 +156,10 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<Level>>> {
     let layout = source.layout();
     let mut scratch = Scratch::default();
     let mut attributes = Vec::new();
-    for (attribute, height) in layout.heights().into_iter().enumerate().take(MAX_ATTRIBUTES) {
+    for (attribute, height) in layout.heights().into_iter().enumerate() {
+        if attributes.len() == MAX_ATTRIBUTES {
+            break;
+        }
         let grouping = |level: u8| {
             let mut grouping = Grouping::NOTHING;
             grouping.set(attribute, level);
