@@ -235,7 +235,8 @@ fn persons_are_counted_where_they_have_several_rows() {
     folder.replace("incog.toml", "k = 5", "k = 5\nunit = \"name\"");
     let said = folder.done(&ANONYMIZE);
     assert!(said.stderr.contains("pass  every group has at least 5 persons (name)"), "{said:?}");
-    assert!(folder.smallest_group("release.csv", &QI) >= 15, "five persons have fifteen rows");
+    // Rows of one person may be in different groups; each has five persons.
+    assert!(folder.smallest_group("release.csv", &QI) >= 5);
     let record = folder.json(RECORD);
     assert!(record["claims"]["fewest_persons"].as_u64().unwrap() >= 5);
     checked(&folder);
@@ -267,15 +268,12 @@ fn checked_with_k(folder: &Folder, k: &str) {
 }
 
 #[test]
-fn no_rows_are_released_as_no_rows() {
+fn a_file_without_rows_is_refused_as_ever() {
     let folder = local();
     folder.write("data.csv", "name,age,sex,zip,ill\n");
-    let full_domain = folder.run(&["anonymize", "incog.toml", "--algorithm", "incognito"]);
-    let said = folder.run(&ANONYMIZE);
-    assert_eq!(said.code, full_domain.code, "{said:?} {full_domain:?}");
-    assert_eq!(said.code, Some(0));
-    assert_eq!(folder.read("release.csv"), "age,sex,zip,ill\n");
-    checked(&folder);
+    folder.refused(&ANONYMIZE, &["has a header and no rows"]);
+    folder.write("data.csv", "");
+    folder.refused(&ANONYMIZE, &["data.csv"]);
 }
 
 #[test]
@@ -379,7 +377,7 @@ fn the_postcodes_of_the_paper_become_4351_twice_and_435_star_twice() {
 
 /// Table 1 of the paper, as we filled it in: see `testdata/cases/wong-table1.toml`.
 #[test]
-fn the_patients_of_the_paper_are_released_in_pairs() {
+fn the_patients_of_the_paper_are_released_by_job() {
     let folder = Folder::new();
     folder.write(
         "data.csv",
@@ -394,21 +392,19 @@ fn the_patients_of_the_paper_are_released_in_pairs() {
          postcode = { role = \"quasi-identifier\", hierarchy = { mask = \"right\" } }\nillness.role = \"sensitive\"\n",
     );
     folder.done(&ANONYMIZE);
-    assert!(folder.smallest_group("release.csv", &["job", "birth", "postcode"]) >= 2);
-    assert_eq!(folder.counted_rows("release.csv").values().sum::<usize>(), 6);
+    // Each column would specialize all six rows into two branches, so the first is taken: three rows each. One step
+    // further, by birth or postcode, two rows stand against one, and none of the two can be spared for it.
+    assert_eq!(
+        folder.read("release.csv"),
+        "job,birth,postcode,illness\nCat1,*,*,HIV\nCat1,*,*,HIV\nCat1,*,*,flu\nCat2,*,*,fever\nCat2,*,*,flu\n\
+         Cat2,*,*,fever\n"
+    );
     checked(&folder);
-    let full_domain =
-        folder.done(&["anonymize", "incog.toml", "--algorithm", "incognito", "-o", "other.csv"]);
-    assert_eq!(full_domain.code, Some(0));
-    let distortion = |record: &str| -> f64 {
-        folder.json(record)["scores"]["distortion"].as_str().unwrap().parse().unwrap()
-    };
-    assert!(distortion(RECORD) < distortion("other.csv.incog.json"));
 }
 
 /// The bundled example: dates, masks with levels ruled out, intervals, persons with several stays.
 #[test]
-fn the_example_is_released_with_less_loss_than_by_whole_columns() {
+fn the_example_is_released_with_less_distortion_than_by_whole_columns() {
     let folder = Folder::new();
     let example =
         |file: &str| std::fs::read_to_string(project().join("examples/hospital").join(file)).unwrap();
@@ -419,9 +415,15 @@ fn the_example_is_released_with_less_loss_than_by_whole_columns() {
     assert!(said.stderr.contains("pass  every group has at least 5 persons (patient_id)"), "{said:?}");
     checked(&folder);
     folder.done(&["anonymize", "incog.toml", "--algorithm", "incognito", "-o", "other.csv"]);
-    let loss =
-        |record: &str| -> f64 { folder.json(record)["scores"]["loss"].as_str().unwrap().parse().unwrap() };
-    assert!(loss(RECORD) < loss("other.csv.incog.json"), "{} {}", loss(RECORD), loss("other.csv.incog.json"));
+    let distortion = |record: &str| -> f64 {
+        folder.json(record)["scores"]["distortion"].as_str().unwrap().parse().unwrap()
+    };
+    assert!(
+        distortion(RECORD) < distortion("other.csv.incog.json"),
+        "{} {}",
+        distortion(RECORD),
+        distortion("other.csv.incog.json")
+    );
     // No level that the job rules out.
     let record = folder.json(RECORD);
     for (column, allowed) in [("zip_code", vec![0, 2, 5]), ("admission_date", vec![1, 2, 3, 4])] {

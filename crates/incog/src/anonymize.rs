@@ -496,7 +496,8 @@ impl fmt::Display for Published {
             write!(f, "{n_groups} groups, distortion {distortion:.4}, ")?;
         }
         write!(f, "loss {:.4}", self.loss)?;
-        if self.metric != "loss" {
+        let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
+        if !is_told {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
         }
         writeln!(f, "\n\nverified independently, from the released labels:")?;
