@@ -137,14 +137,6 @@ fn pairs(list: Vec<(u64, u64)>) -> BTreeMap<u64, u64> {
 }
 
 #[test]
-fn whatever_is_changed_in_the_record_is_noticed() {
-    let (folder, _) = released();
-    // Edited, its checksum tells.
-    folder.replace(RECORD, "\"algorithm\":\"top-down\"", "\"algorithm\":\"bottom-up\"");
-    folder.refused(CHECKS[2], &["was edited"]);
-}
-
-#[test]
 fn a_record_of_other_data_or_of_another_job_is_refused() {
     let (folder, _) = released();
     let (job, data) = (folder.read("incog.toml"), folder.read("data.csv"));

@@ -213,7 +213,8 @@ proptest! {
             let mut expected = vec![0; usize::from(attribute.height()) + 1];
             for row in labels.iter().flatten() {
                 let has = |level: &usize| sample.columns[at].hierarchy.iter().any(|path| path[*level] == row[at]);
-                expected[(0..expected.len()).find(has).unwrap()] += 1;
+                let lowest = (0..expected.len()).find(has).unwrap();
+                expected[lowest] += 1;
             }
             prop_assert_eq!(by_labels.rows_by_level(at, attribute.height()), expected);
         }
