@@ -8,10 +8,12 @@ that two of them know must be the same; fractions are compared as fractions.
   Adult       45,222 people, k = 10, suppression 1 %; rows from INCOG_DATA or ../shared/data:
               nine quasi-identifiers; eight, with occupation sensitive; eight, with salary_class sensitive
   hospital    several visits a person, generated here; k counts persons
+  local       Adult once more, and the hospital by visits, by local recoding (`top-down`)
 
 The checker below also recodes the input by the hierarchy files and looks for the generalization that gives exactly
-the released rows: so levels, suppressed rows, and persons, who are not in a release, are found independently too. At
-last each release is broken on purpose, and both must notice.
+the released rows: so levels, suppressed rows, and persons, who are not in a release, are found independently too. A local
+recoding, which it has in the order of the input, is compared row by row: each cell must be at some level. At last each
+release is broken on purpose, and both must notice.
 
 Exit code 0: all agree, or there was no Adult ("skipped"). Otherwise the first line says which number differs.
 No value of a cell is printed.
@@ -34,8 +36,17 @@ INCOG = Path(os.environ.get("INCOG", PROJECT / "target" / "debug" / "incog"))
 
 K = 10
 SUPPRESSION = "1%"
+LOCAL = {"top-down"}
 ADULT = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation",
          "salary_class"]
+# Sensitive column, algorithm.
+ADULT_RELEASES = [
+    (None, None),
+    ("occupation", None),
+    ("salary_class", None),
+    (None, "top-down"),
+    ("occupation", "top-down"),
+]
 
 
 class Disagreement(Exception):
@@ -73,6 +84,8 @@ def claims(path):
         "suppressed": record["suppressed_rows"],
     }
     found |= {f"level of {name}": level for name, level in record["levels"].items()}
+    for name, column in record.get("local", {"columns": {}})["columns"].items():
+        found |= {f"rows of {name} at level {level}": rows for level, rows in column["rows"]}
     found |= {f"groups of {rows}": groups for rows, groups in record["group_sizes"]}
     for measured in of_all["sensitive"].values():
         # From l = 2 on.
@@ -173,6 +186,24 @@ def recount(data, release, hierarchies, quasi, unit):
     raise Disagreement("no generalization of the input gives the released rows")
 
 
+def recount_local(data, release, hierarchies, quasi):
+    """How many cells are at which level, given that rows are in the order of the input and none is suppressed."""
+    (in_header, *in_rows), (header, *rows) = read(data), read(release)
+    if len(rows) != len(in_rows):
+        raise Disagreement(f"{len(rows)} rows are released, {len(in_rows)} were collected")
+    paths = {name: {path[0]: path for path in read(hierarchies / f"{name}.csv", ";")} for name in quasi}
+    found = Counter()
+    for row_idx, (collected, released) in enumerate(zip(in_rows, rows)):
+        for name, label in zip(header, released):
+            value = collected[in_header.index(name)]
+            path = paths[name][value] if name in paths else [value]
+            if label not in path:
+                raise Disagreement(f"row {row_idx + 1}, column {name}: the released label is no ancestor of the value")
+            if name in paths:
+                found[f"rows of {name} at level {path.index(label)}"] += 1
+    return {"collected": len(in_rows), "suppressed": 0, **found}
+
+
 def pycanon(release, quasi, sensitive):
     """The same by pyCANON, as far as it is right: its entropy l and recursive (c,l) are not."""
     import pandas
@@ -190,7 +221,7 @@ def pycanon(release, quasi, sensitive):
 
 # --- jobs --------------------------------------------------------------------------------------------------------
 
-def write_job(job, data, hierarchies, roles, unit):
+def write_job(job, data, hierarchies, roles, unit, algorithm):
     """A job file; `roles` are in column order."""
     policy = f'k = {K}\nsuppression = "{SUPPRESSION}"\n' + (f'unit = "{unit}"\n' if unit else "")
     columns = []
@@ -198,7 +229,10 @@ def write_job(job, data, hierarchies, roles, unit):
         columns.append(f'[columns.{name}]\nrole = "{role}"\n')
         if role == "quasi-identifier":
             columns.append(f"hierarchy = {{ file = '{hierarchies / name}.csv' }}\n")
-    job.write_text(f"[input]\npath = '{data}'\n[policy]\n{policy}{''.join(columns)}", encoding="utf-8")
+    search = f'[search]\nalgorithm = "{algorithm}"\n' if algorithm else ""
+    # Local recoding is recounted row by row.
+    output = "[output]\norder = 'input'\n" if algorithm in LOCAL else ""
+    job.write_text(f"[input]\npath = '{data}'\n{output}[policy]\n{policy}{search}{''.join(columns)}", encoding="utf-8")
 
 
 def hospital(folder):
@@ -242,11 +276,13 @@ def compare(who, claimed, found):
             raise Disagreement(f"{name}: {who} finds {float(value):.6g}, incog {float(claimed[name].value):.6g}")
 
 
-def broken_is_noticed(release, job, record, quasi):
-    """Takes a row out of a smallest group: that group is not whole any more."""
+def broken_is_noticed(release, job, record, quasi, is_local):
+    """Takes a row out of a smallest group: that group is not whole any more. With local recoding nobody can tell, so as
+    many rows as make the group too small."""
     header, rows = read_table(release)
     smallest = min(groups_of(header, rows, quasi).values(), key=len)
-    rows.remove(smallest[0])
+    for row in smallest[:max(1, len(smallest) - K + 1) if is_local else 1]:
+        rows.remove(row)
     broken = release.with_suffix(".broken.csv")
     write(broken, [header, *rows], ",")
     for arguments in [("--job", job), ("--record", record)]:
@@ -257,12 +293,12 @@ def broken_is_noticed(release, job, record, quasi):
         raise Disagreement("a row was taken out of a smallest group: the plain checker did not notice")
 
 
-def check(title, data, hierarchies, roles, unit=None):
+def check(title, data, hierarchies, roles, unit=None, algorithm=None):
     quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
     sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
     job, release = TARGET / f"{title}.toml", TARGET / f"{title}.release.csv"
     record = release.with_name(f"{release.name}.incog.json")
-    write_job(job, data, hierarchies, roles, unit)
+    write_job(job, data, hierarchies, roles, unit, algorithm)
     release.unlink(missing_ok=True)
     record.unlink(missing_ok=True)
     made = subprocess.run([INCOG, "anonymize", job, "--output", release], capture_output=True, text=True, check=False)
@@ -273,9 +309,12 @@ def check(title, data, hierarchies, roles, unit=None):
         if code != 0:
             raise Disagreement(f"incog verify {arguments[0]} refuses its own release:\n{text}")
     claimed = claims(record)
-    counted = recount(data, release, hierarchies, quasi, unit)
-    if unit is None and counted.pop("persons") < K:
-        raise Disagreement("a group is too small")
+    if algorithm in LOCAL:
+        counted = recount_local(data, release, hierarchies, quasi)
+    else:
+        counted = recount(data, release, hierarchies, quasi, unit)
+        if unit is None and counted.pop("persons") < K:
+            raise Disagreement("a group is too small")
     counted |= {"asked_k": K, "budget": counted["collected"] // 100}
     if counted["suppressed"] > counted["budget"]:
         raise Disagreement(f"{counted['suppressed']} rows are suppressed, more than {SUPPRESSION}")
@@ -288,7 +327,7 @@ def check(title, data, hierarchies, roles, unit=None):
     silent = set(claimed) - set(plain)
     if silent:
         raise Disagreement(f"incog claims what was not recounted: {', '.join(sorted(silent))}")
-    broken_is_noticed(release, job, record, quasi)
+    broken_is_noticed(release, job, record, quasi, algorithm in LOCAL)
     numbers = [f"{name} {float(value):.6g}" for name, value in plain.items() if not name.startswith("groups of")]
     n_sizes = sum(name.startswith("groups of") for name in plain)
     print(f"oracles: {title}: all agree: {', '.join(numbers)}, and groups of {n_sizes} sizes")
@@ -301,17 +340,21 @@ def main():
         at = "hospital"
         folder = TARGET / "hospital"
         roles = dict.fromkeys(["age", "sex", "zip"], "quasi-identifier")
-        check(at, hospital(folder), folder, {"patient": "identifier", **roles, "ill": "sensitive"}, unit="patient")
+        roles = {"patient": "identifier", **roles, "ill": "sensitive"}
+        visits = hospital(folder)
+        check(at, visits, folder, roles, unit="patient")
+        at = "hospital-local"
+        check(at, visits, folder, roles, algorithm="top-down")
 
         adult = Path(os.environ.get("INCOG_DATA", PROJECT / ".." / "shared" / "data")).resolve() / "adult" / "adult.csv"
         if not adult.exists():
             print("oracles: Adult: skipped, needs adult/adult.csv; set INCOG_DATA to the folder that has it")
             return 0
         hierarchies = PROJECT / "testdata" / "hierarchies" / "adult"
-        for sensitive in [None, "occupation", "salary_class"]:
-            at = f"adult-{sensitive or 'nine'}"
+        for sensitive, algorithm in ADULT_RELEASES:
+            at = "-".join(filter(None, ["adult", sensitive or "nine", algorithm]))
             roles = {name: "sensitive" if name == sensitive else "quasi-identifier" for name in ADULT}
-            check(at, adult, hierarchies, roles)
+            check(at, adult, hierarchies, roles, algorithm=algorithm)
     except Disagreement as problem:
         print(f"oracles: {at}: {problem}", file=sys.stderr)
         return 1

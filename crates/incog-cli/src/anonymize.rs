@@ -31,6 +31,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Some(path) => {
             let record = Record::read(&path, None)?;
+            if record.local.is_some() {
+                return Err(Error::input(
+                    "a local recoding cannot be replayed: its levels belong to the rows it was made from",
+                )
+                .with_hint("run the same search on the new data: incog anonymize JOB --input DATA"));
+            }
             let mut job = job.replayed(&record, &from_here(path)?)?;
             output.apply(&mut job)?;
             if job.output.as_ref().is_none_or(|output| output.path.is_none()) {

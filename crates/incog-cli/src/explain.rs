@@ -64,6 +64,7 @@ fn everything() -> Vec<Explained> {
     let mut everything = Vec::new();
     add(&mut everything, "privacy model", incog::privacy::ALL);
     add(&mut everything, "algorithm", incog::algorithm::ALL);
+    add(&mut everything, "algorithm for local recoding", incog::algorithm::LOCAL);
     add(&mut everything, "checker", incog::check::ALL);
     add(&mut everything, "marking", incog::algorithm::MARKINGS);
     add(&mut everything, "metric", incog::metric::ALL);

@@ -40,7 +40,8 @@ enum Command {
     /// Find the best generalization, verify the release and write it
     ///
     /// Picks the generalization that satisfies the job's policy and is best by its metric, applies it, has the result
-    /// checked independently, and only then writes it. Exit code 0 if written, 1 if nothing satisfies the policy,
+    /// checked independently, and only then writes it. With `--algorithm top-down` rows of one column stand at different
+    /// levels. Exit code 0 if written, 1 if nothing satisfies the policy,
     /// 2 on errors.
     Anonymize(anonymize::Arguments),
     /// Find every generalization that satisfies the policy

@@ -50,7 +50,7 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     unit: Option<String>,
 
-    /// exhaustive, bottom-up, samarati or incognito [default: incognito]
+    /// exhaustive, bottom-up, samarati or incognito; top-down for local recoding [default: incognito]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
     /// scan, sort, roll-up, super-roots, cube or bitmap [default: what should be fastest]
@@ -60,12 +60,15 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
-    /// average-group-size or distortion [default: loss]
+    /// average-group-size or distortion; local recoding is only measured by it [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
-    /// How many attribute subsets to search at a time [default: 1]
+    /// How many attribute subsets to search at a time [default: 1]; with local recoding, how many threads to use
     #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
+    /// With local recoding: breaks ties at random, the same way each time
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    seed: Option<u64>,
 }
 
 /// Where the release goes.
@@ -167,6 +170,10 @@ impl JobArguments {
             settings.threads = self.threads;
             job.lines.forget(&["search", "threads"]);
         }
+        if self.seed.is_some() {
+            settings.seed = self.seed;
+            job.lines.forget(&["search", "seed"]);
+        }
         Ok(job)
     }
 
@@ -214,6 +221,7 @@ impl JobArguments {
             ("marking", self.marking.is_some()),
             ("metric", self.metric.is_some()),
             ("threads", self.threads.is_some()),
+            ("seed", self.seed.is_some()),
         ];
         flags.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
     }

@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
     /// The publisher's key: the record's seal and its digest of the data are checked
     #[arg(long, value_name = "FILE", requires = "record")]
     key: Option<PathBuf>,
-    /// The release was generalized cell by cell, not column by column: each row must have an input row of its own
+    /// The release was generalized cell by cell, not column by column: each row must have an input row of its own. Not
+    /// needed where the job or the record says so
     #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB, conflicts_with = "record")]
     local: bool,
     /// The quasi-identifiers, separated by commas

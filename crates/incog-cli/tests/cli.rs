@@ -543,6 +543,7 @@ fn usage_errors_are_exit_code_2_and_help_is_0() {
     // The help lists every registered name.
     for names in [
         incog_core::algorithm::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>(),
+        incog_core::algorithm::LOCAL.iter().map(|entry| entry.name).collect(),
         incog_core::check::ALL.iter().map(|entry| entry.name).collect(),
         incog_core::algorithm::MARKINGS.iter().map(|entry| entry.name).collect(),
         incog_core::metric::ALL.iter().map(|entry| entry.name).collect(),

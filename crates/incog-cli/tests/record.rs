@@ -242,6 +242,28 @@ fn any_edit_of_a_record_is_noticed_by_its_checksum() {
 }
 
 #[test]
+fn a_forged_record_of_a_local_recoding_is_refused_too() {
+    let folder = Folder::new();
+    let search = "[search]\nalgorithm = \"top-down\"\nseed = 7\n[columns.age]";
+    folder.replace("incog.toml", "[columns.age]", search);
+    folder.done(&["anonymize", "incog.toml"]);
+    let mut n_local = 0;
+    for (pointer, edited) in changes(&folder.json(RECORD)) {
+        // What has no forgery, and what only the publisher's key can tell.
+        let needs_key = ["/input/hmac_sha256", "/local/seed_hmac_sha256"].contains(&pointer.as_str());
+        if needs_key || ["/record", "/tool", "/checksum", "/seal"].contains(&pointer.as_str()) {
+            continue;
+        }
+        folder.write("forged.json", forged(edited));
+        let said = folder.run(&["verify", "release.csv", "--record", "forged.json", "--job", "incog.toml"]);
+        assert!(matches!(said.code, Some(1 | 2)), "{pointer}: {said:?}");
+        said.has_no_cell();
+        n_local += usize::from(pointer.starts_with("/local/"));
+    }
+    assert!(n_local > 6, "{n_local}");
+}
+
+#[test]
 fn a_forged_record_is_refused_because_it_is_computed_anew() {
     let folder = released();
     let record = folder.json(RECORD);

@@ -7,15 +7,17 @@ use std::path::{Path, PathBuf};
 use incog_core::algorithm::{has_optimum_search, optimum};
 use incog_core::check::Problem;
 use incog_core::frequency::Method;
+use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
-use incog_core::recoding::{PerLevel, Recoding};
+use incog_core::recoding::{PerGroup, PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Labels, RecodingClaim, Report, verify};
+use incog_verify::{Labels, RecodingClaim, Report, Verified, verify};
 
 use crate::job::RecordJob;
+use crate::local::{LocalColumn, LocalRelease};
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, Record, Seen};
 use crate::sink::{self, Finished, Layout, Unfinished};
@@ -29,8 +31,11 @@ pub struct Published {
     pub path: PathBuf,
     /// Where its record is, if one was written.
     pub record: Option<PathBuf>,
-    /// What each quasi-identifier became: its name, its level, and the highest level there is.
+    /// What each quasi-identifier became: its name, its level, and the highest level there is. None where recoding is
+    /// local.
     pub levels: Vec<(String, u8, u8)>,
+    /// What each quasi-identifier became, and the distortion ratio of all, where recoding is local.
+    pub local: Option<(Vec<LocalColumn>, f64)>,
     /// Rows of the input.
     pub rows: u64,
     /// Rows that were left out.
@@ -75,29 +80,52 @@ struct Choice {
     known: Vec<(Vec<u8>, u64)>,
 }
 
+/// A release that may be written.
+struct Made<'a> {
+    verified: Verified<Released<'a>>,
+    /// What the checker found, persons included.
+    report: Report,
+    statistics: Statistics,
+    /// Whether each attribute is as collected.
+    as_collected: Vec<bool>,
+    better: Vec<Better>,
+    /// What is known of a local recoding.
+    local: Option<LocalRelease>,
+}
+
+/// Rows in are rows released and rows suppressed.
+fn check_accounts(n_released: usize, suppressed_rows: u64, costs: &Costs) -> Result<()> {
+    if n_released as u64 + suppressed_rows == costs.n_rows {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Internal, "released and suppressed rows do not add up"))
+}
+
 impl Plan {
-    /// Finds the best generalization, verifies the release and writes it, with its record, where the job says.
+    /// Finds the best generalization, or a local recoding, verifies the release and writes it, with its record, where the job says.
     pub fn anonymize(&self, watch: &Watch) -> Result<Anonymized> {
         let output = self.job.output.clone().unwrap_or_default();
         let (path, missing_folder) = self.output_path()?;
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
         let costs = self.costs()?;
-        let Some(Choice { statistics, known }) = self.choose(&costs, watch)? else {
-            return Ok(Anonymized::Impossible(self.obstacle(watch)?));
-        };
-        let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
-        let release = recoding.apply(&self.table, &self.attributes)?;
-        if release.n_rows() as u64 + statistics.suppressed_rows != costs.n_rows {
-            return Err(Error::new(ErrorKind::Internal, "released and suppressed rows do not add up"));
-        }
-        watch.enter(Stage::Verifying);
         let input = Collected(Cow::Borrowed(&self.table));
-        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain))
-            .map_err(|report| not_verified(&report))?;
-        let better = self.better(&statistics, &known)?;
+        let Made { verified, report, statistics, as_collected, better, local } = match self.local {
+            None => {
+                let Some(choice) = self.choose(&costs, watch)? else {
+                    return Ok(Anonymized::Impossible(self.obstacle(watch)?));
+                };
+                self.make_full_domain(choice, &costs, &input, watch)?
+            }
+            Some(search) => {
+                let Some(groups) = self.recode_locally(search, watch)? else {
+                    return Ok(Anonymized::Impossible(self.local_obstacle()?));
+                };
+                self.make_local(groups, &costs, &input, watch)?
+            }
+        };
 
-        let layout = Layout::new(&path, &self.format, &self.released(&statistics.levels))?;
+        let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = NewFolder::make(missing_folder)?;
         // All have a place before anything is written: what is on standard output cannot be taken back.
         let file = Unfinished::create(&path)?;
@@ -110,11 +138,12 @@ impl Plan {
         let mut others = Vec::new();
         if let Some(((key, new_key), mut file)) = sealed {
             let seen = Seen {
-                report: verified.report(),
+                report: &report,
                 columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
                 sha256: finished.sha256(),
             };
-            let text = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?.to_json(&key);
+            let record = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?;
+            let text = record.with_local(self, local.as_ref(), Some(&key)).to_json(&key);
             file.put(text.as_bytes())?;
             others.extend(new_key);
             others.push(file.finish()?);
@@ -140,11 +169,75 @@ impl Plan {
             metric: self.names.metric,
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
-            report: verified.report().clone(),
+            report,
             better,
+            local: local.map(|local| (local.columns, local.distortion)),
             record,
             path,
         })))
+    }
+
+    /// A full-domain release, verified.
+    fn make_full_domain<'a>(
+        &'a self,
+        Choice { statistics, known }: Choice,
+        costs: &Costs,
+        input: &Collected<'_>,
+        watch: &Watch,
+    ) -> Result<Made<'a>> {
+        let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
+        let release = recoding.apply(&self.table, &self.attributes)?;
+        check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
+        watch.enter(Stage::Verifying);
+        let verified = verify(Released(release), &claims(self, input, RecodingClaim::FullDomain))
+            .map_err(|report| not_verified(&report))?;
+        let with_levels = self.attributes.iter().zip(&statistics.levels);
+        Ok(Made {
+            report: verified.report().clone(),
+            verified,
+            as_collected: with_levels.map(|(attribute, &level)| attribute.level_number(level) == 0).collect(),
+            better: self.better(&statistics, &known)?,
+            local: None,
+            statistics,
+        })
+    }
+
+    /// A local release, verified and measured.
+    fn make_local<'a>(
+        &'a self,
+        groups: PerGroup,
+        costs: &Costs,
+        input: &Collected<'_>,
+        watch: &Watch,
+    ) -> Result<Made<'a>> {
+        let is_as_collected = |(at, attribute): (usize, &Attribute)| {
+            (0..groups.n_groups()).all(|group| attribute.level_number(groups.levels(group)[at]) == 0)
+        };
+        let as_collected = self.attributes.iter().enumerate().map(is_as_collected).collect();
+        let recoding = Recoding::PerGroup(groups);
+        let release = recoding.apply(&self.table, &self.attributes)?;
+        watch.enter(Stage::Verifying);
+        let verified =
+            verify(Released(release), &self.local_claims(input)).map_err(|report| not_verified(&report))?;
+        let mut report = verified.report().clone();
+        if let Some(persons) = self.persons_of(&recoding)? {
+            persons.add_to(&mut report);
+        }
+        if !report.holds() {
+            return Err(not_verified(&report));
+        }
+        let Some(local) = LocalRelease::of(self, verified.release(), &report) else {
+            return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
+        };
+        check_accounts(verified.release().n_rows(), local.statistics.suppressed_rows, costs)?;
+        Ok(Made {
+            verified,
+            report,
+            statistics: local.statistics.clone(),
+            as_collected,
+            better: Vec::new(),
+            local: Some(local),
+        })
     }
 
     /// Where the release goes, and the folder that must be made for it. In a folder it is called like the data.
@@ -234,12 +327,11 @@ impl Plan {
         Ok(better)
     }
 
-    /// Where each released column stands in the table, and whether it is as collected at these levels.
-    fn released(&self, levels: &[u8]) -> Vec<(usize, bool)> {
+    /// Where each released column stands in the table, and whether it is as collected, given that of each attribute.
+    fn released(&self, as_collected: &[bool]) -> Vec<(usize, bool)> {
         let is_generalized = |name: &str| {
-            let mut with_levels = self.attributes.iter().zip(levels);
-            with_levels
-                .any(|(attribute, &level)| attribute.name() == name && attribute.level_number(level) > 0)
+            let mut attributes = self.attributes.iter().zip(as_collected);
+            attributes.any(|(attribute, is_as_collected)| attribute.name() == name && !is_as_collected)
         };
         let columns = self.table.columns().iter().enumerate();
         columns
@@ -398,8 +490,14 @@ impl fmt::Display for Published {
             };
             writeln!(f, "  {name}: {how}")?;
         }
+        if let Some((columns, distortion)) = &self.local {
+            columns.iter().try_for_each(|column| writeln!(f, "  {column}"))?;
+            let n_groups: u64 = self.report.group_sizes.iter().map(|(_, groups)| groups).sum();
+            write!(f, "{n_groups} groups, distortion {distortion:.4}, ")?;
+        }
         write!(f, "loss {:.4}", self.loss)?;
-        if self.metric != "loss" {
+        let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
+        if !is_told {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
         }
         writeln!(f, "\n\nverified independently, from the released labels:")?;

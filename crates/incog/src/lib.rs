@@ -22,6 +22,7 @@ pub mod source;
 pub mod job;
 mod hierarchies;
 mod plan;
+mod local;
 mod search;
 mod report;
 mod verification;
@@ -40,6 +41,7 @@ pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, m
 pub use incog_verify as verify;
 pub use init::{Init, Replace};
 pub use job::Job;
+pub use local::LocalColumn;
 pub use plan::Plan;
 pub use record::{Key, Record};
 pub use report::{NodeReport, SearchReport};

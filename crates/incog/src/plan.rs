@@ -20,6 +20,7 @@ use incog_core::{Error, Result, Watch};
 use crate::checkers::CheckerChoice;
 use crate::hierarchies;
 use crate::job::{CountOrText, Job, RoleJob};
+use crate::local::{AlgorithmChoice, LocalSearch};
 use crate::record::Record;
 use crate::source::{Data, Format};
 
@@ -35,6 +36,8 @@ pub struct Plan {
     pub(crate) rows: Rows,
     pub(crate) policy: Policy,
     pub(crate) search: Search,
+    /// How to search instead, where recoding is local.
+    pub(crate) local: Option<LocalSearch>,
     pub(crate) names: Names,
     pub(crate) metric: &'static dyn Metric,
     pub(crate) weights: Vec<f64>,
@@ -99,9 +102,17 @@ impl Plan {
             job.columns.get(name).is_some_and(|column| column.role == RoleJob::QuasiIdentifier)
         };
         let n_quasi = job.columns.values().filter(|column| column.role == RoleJob::QuasiIdentifier).count();
+        if record.local.is_some() {
+            // A local release has no levels that another could have.
+            let is_other = record.quasi_identifiers.len() != n_quasi;
+            if is_other || !record.quasi_identifiers.iter().all(is_quasi) {
+                return Err(other_quasi_identifiers());
+            }
+            record.check_hierarchies(job)?;
+            return Plan::new(job, watch);
+        }
         if record.levels.len() != n_quasi || !record.levels.keys().all(is_quasi) {
-            return Err(Error::input("the record has other quasi-identifiers than the job")
-                .with_hint("use the job that the record was made with"));
+            return Err(other_quasi_identifiers());
         }
         record.check_hierarchies(job)?;
         Plan::with_levels(job, Some(&record.levels), watch)
@@ -109,8 +120,7 @@ impl Plan {
 
     fn with_levels(job: &Job, fixed: Option<&BTreeMap<String, u8>>, watch: &Watch) -> Result<Self> {
         let mut mistakes = Mistakes::default();
-        let algorithm =
-            mistakes.note(named(job, algorithm::ALL, "algorithm", &job.search.algorithm, "incognito"));
+        let algorithm = mistakes.note(AlgorithmChoice::new(job));
         let checker = match &job.search.checker {
             None => mistakes.note(CheckerChoice::new(job, None)),
             Some(name) => mistakes.note(
@@ -180,23 +190,23 @@ impl Plan {
             rows = rows.with_unit(&table, unit)?;
         }
         let policy = Policy::new(vec![Box::new(model)], budget_rows)?;
-        let (checker_name, checker) = checker.settle(Problem { source: &rows, policy: &policy })?;
+        let (algorithm, local) = match algorithm {
+            AlgorithmChoice::Free => (algorithm::choose(&attributes.heights()), None),
+            AlgorithmChoice::FullDomain(algorithm) => (algorithm, None),
+            AlgorithmChoice::Local(local) => (Search::default().algorithm, Some(local)),
+        };
+        let (checker_name, checker) = match local {
+            None => checker.settle(Problem { source: &rows, policy: &policy })?,
+            Some(_) => ("none", Search::default().checker),
+        };
         Ok(Plan {
             weights: attributes
                 .iter()
                 .map(|attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0))
                 .collect(),
             policy,
-            search: Search {
-                algorithm: match &job.search.algorithm {
-                    Some(_) => algorithm.item,
-                    None => algorithm::choose(&attributes.heights()),
-                },
-                checker,
-                marking: marking.item,
-                threads,
-                ..Search::default()
-            },
+            search: Search { algorithm, checker, marking: marking.item, threads, ..Search::default() },
+            local,
             names: Names { checker: checker_name, marking: marking.name, metric: metric.name },
             metric: metric.item,
             job: job.clone(),
@@ -217,6 +227,11 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+fn other_quasi_identifiers() -> Error {
+    Error::input("the record has other quasi-identifiers than the job")
+        .with_hint("use the job that the record was made with")
 }
 
 /// The entry that a setting names, or the nearest name as advice.

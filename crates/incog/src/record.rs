@@ -8,11 +8,13 @@
 //! | `release` | SHA-256, rows and columns of the released file | anybody |
 //! | `claims`, `group_sizes` | k, α, ℓ and t as reached, how many groups have how many rows | anybody |
 //! | `levels`, `suppressed_rows`, `scores` | the generalization and what it cost | with the job and the data |
+//! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the publisher |
 //! | `job`, `job_sha256`, `hierarchies` | the job without paths, the SHA-256 of each hierarchy's file or rule | with the job |
 //! | `input` | rows and a *keyed* digest of the data | the publisher, with the key |
 //! | `checksum`, `seal` | SHA-256 of all the rest, and the same keyed | anybody; the publisher |
 //!
-//! A plain hash of a small table would confirm guesses about it, hence the key. It contains no cell. What a record says
+//! A plain hash of a small table would confirm guesses about it, hence the key. A seed is worth something as long as
+//! nobody else knows it, so the job stands here without it. It contains no cell. What a record says
 //! is believed by nobody: [`Record::first_difference`] compares it with one that was made anew.
 
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use crate::job::{ColumnJob, HierarchyJob, Job, Lines, Paths, RoleJob, TreeJob};
+use crate::local::{LocalColumn, LocalRelease};
 use crate::plan::Plan;
 use crate::sink::{Finished, Unfinished};
 use crate::source;
@@ -61,8 +64,11 @@ pub struct Record {
     pub input: InputPart,
     /// Rows that were left out.
     pub suppressed_rows: u64,
-    /// The level of each quasi-identifier.
+    /// The level of each quasi-identifier; none where recoding is local.
     pub levels: BTreeMap<String, u8>,
+    /// What is known of a local recoding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<LocalPart>,
     /// The score by every metric.
     pub scores: BTreeMap<String, String>,
     /// The SHA-256 of each hierarchy's file, or of its rule.
@@ -93,6 +99,28 @@ pub struct InputPart {
     pub rows: u64,
     /// HMAC-SHA-256 of its columns, with the publisher's key.
     pub hmac_sha256: String,
+}
+
+/// A local recoding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalPart {
+    /// What made it.
+    pub algorithm: String,
+    /// HMAC-SHA-256 of the seed, with the publisher's key, if ties were broken at random.
+    pub seed_hmac_sha256: Option<String>,
+    /// Each quasi-identifier.
+    pub columns: BTreeMap<String, LocalColumnPart>,
+}
+
+/// A column of a local recoding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocalColumnPart {
+    /// How many released rows stand at which level: [level, rows], ascending.
+    pub rows: Vec<(u8, u64)>,
+    /// The distortion ratio of the column.
+    pub distortion: String,
 }
 
 /// What a release was asked for, and reaches.
@@ -199,6 +227,7 @@ impl Record {
                 .zip(&statistics.levels)
                 .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
                 .collect(),
+            local: None,
             scores: metric::ALL
                 .iter()
                 .map(|entry| (entry.name.to_owned(), format!("{:.9}", entry.item.score(costs, statistics))))
@@ -207,6 +236,29 @@ impl Record {
             job_sha256: hex(&Sha256::digest(&job_text).into()),
             job: job_text,
         })
+    }
+
+    /// The same record, of a local recoding.
+    #[must_use]
+    pub(crate) fn with_local(mut self, plan: &Plan, local: Option<&LocalRelease>, key: Option<&Key>) -> Self {
+        let (Some(search), Some(local)) = (&plan.local, local) else {
+            return self;
+        };
+        // Without the key there is nothing to compare the digest with.
+        let digest = |seed: u64| key.map_or_else(String::new, |key| hex(&key.seal(&format!("seed {seed}"))));
+        let column = |column: &LocalColumn| {
+            let part = LocalColumnPart {
+                rows: column.rows.clone(),
+                distortion: format!("{:.9}", column.distortion),
+            };
+            (column.name.clone(), part)
+        };
+        self.local = Some(LocalPart {
+            algorithm: search.name.to_owned(),
+            seed_hmac_sha256: search.seed.map(digest),
+            columns: local.columns.iter().map(column).collect(),
+        });
+        self
     }
 
     /// The same record with everything that can be seen from the released file put in its place.
@@ -235,6 +287,12 @@ impl Record {
         let mut anew = anew.clone();
         if anew.input.hmac_sha256.is_empty() {
             anew.input.hmac_sha256.clone_from(&self.input.hmac_sha256);
+        }
+        if let (Some(anew), Some(mine)) = (&mut anew.local, &self.local)
+            && anew.seed_hmac_sha256.as_deref() == Some("")
+            && mine.seed_hmac_sha256.is_some()
+        {
+            anew.seed_hmac_sha256.clone_from(&mine.seed_hmac_sha256);
         }
         // Another version of incog may have written it; that is no difference.
         anew.tool.clone_from(&self.tool);
@@ -345,11 +403,12 @@ fn canonical(value: &Json) -> String {
     }
 }
 
-/// The job as TOML, without its paths, and with whatever a rule took from the data: a replay does the same to others.
+/// The job as TOML, without its paths and its seed, and with whatever a rule took from the data: a replay does the same to others.
 fn without_paths(job: &Job, plan: &Plan) -> Result<String> {
     let mut job = job.clone();
     job.input.path = Paths::One("-".into());
     job.output = None;
+    job.search.seed = None;
     for (name, column) in &mut job.columns {
         let Some(hierarchy) = &mut column.hierarchy else {
             continue;

@@ -20,6 +20,14 @@ pub enum Listing {
 impl Plan {
     /// Searches, and looks at the nodes to be listed.
     pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
+        if let Some(local) = &self.local {
+            let mistake =
+                format!("`{}` recodes row by row: there are no generalizations to list", local.name);
+            return Err(self
+                .job
+                .mistake(&["search", "algorithm"], mistake)
+                .with_hint("use `incog anonymize`, or a full-domain algorithm such as incognito"));
+        }
         let problem = self.problem();
         let start = Instant::now();
         let outcome = self.search.run(problem, watch)?;

@@ -18,6 +18,7 @@ use incog_verify::{
     StringTable, check,
 };
 
+use crate::local::LocalRelease;
 use crate::plan::{self, Plan};
 use crate::record::{Key, Record, Seen, sha256_of};
 use crate::source::{self, Data, Format};
@@ -104,11 +105,18 @@ fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
 
 impl Plan {
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
-    /// is supposed to have been made. Without a delimiter it is the data's.
+    /// is supposed to have been made; where the job asks for local recoding, it was. Without a delimiter it is the data's.
     pub fn verify(&self, release: &Path, delimiter: Option<u8>, recoding: RecodingClaim) -> Result<Report> {
         let released = read_release(release, delimiter.or(self.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
-        Ok(check(&*released, &claims(self, &input, recoding)))
+        if recoding == RecodingClaim::FullDomain && self.local.is_none() {
+            return Ok(check(&*released, &claims(self, &input, recoding)));
+        }
+        let mut report = check(&*released, &self.local_claims(&input));
+        if let Some(persons) = self.persons_anew(&*released, &Watch::new())? {
+            persons.add_to(&mut report);
+        }
+        Ok(report)
     }
 
     /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which
@@ -122,6 +130,9 @@ impl Plan {
     ) -> Result<Report> {
         let released = read_release(release, delimiter.or(self.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
+        if record.local.is_some() {
+            return self.verify_local_record(release, &*released, record, key);
+        }
         let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain));
         let costs = self.costs()?;
         let lattice = Lattice::new(&self.attributes.heights())?;
@@ -137,6 +148,39 @@ impl Plan {
         let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
         let finding = compared(record, &anew, "the record is what the job, the data and the release say");
         report.findings.push(finding);
+        Ok(report)
+    }
+
+    /// The same where recoding is local: what is measured is measured from the released labels.
+    fn verify_local_record(
+        &self,
+        release: &Path,
+        released: &dyn Labels,
+        record: &Record,
+        key: Option<&Key>,
+    ) -> Result<Report> {
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut report = check(released, &self.local_claims(&input));
+        if let Some(persons) = self.persons_anew(released, &Watch::new())? {
+            persons.add_to(&mut report);
+        }
+        let claim = "the record is what the job, the data and the release say";
+        let Some(local) = LocalRelease::of(self, released, &report) else {
+            let found = "a released column is missing or has labels of no level".to_owned();
+            report.findings.push(Finding { claim: claim.to_owned(), found, holds: false });
+            return Ok(report);
+        };
+        let seen = Seen {
+            report: &report,
+            columns: released.header().iter().map(|&name| name.to_owned()).collect(),
+            sha256: sha256_of(release)?,
+        };
+        let anew = Record::new(self, &self.job, &seen, &self.costs()?, &local.statistics, key)?.with_local(
+            self,
+            Some(&local),
+            key,
+        );
+        report.findings.push(compared(record, &anew, claim));
         Ok(report)
     }
 

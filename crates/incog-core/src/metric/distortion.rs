@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::statistics::ratio;
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::metric::{Cells, Costs, Metric, Needs, Statistics};
 use crate::recoding::Recoding;
 
 pub(super) struct DistortionRatio;
@@ -32,10 +32,8 @@ impl Metric for DistortionRatio {
 
 /// The levels climbed, all rows and attributes together.
 fn climbed(costs: &Costs, node: &Statistics) -> u128 {
-    let suppressed = u128::from(node.suppressed_rows);
-    let released = u128::from(costs.n_rows) - suppressed;
-    let levels = total((0..node.levels.len()).map(|at| costs.climbed(at, node)));
-    released * levels + suppressed * total(costs.heights.iter().copied())
+    let released: u128 = (0..costs.heights.len()).map(|at| costs.released_climb(at, node)).sum();
+    released + u128::from(node.suppressed_rows) * total(costs.heights.iter().copied())
 }
 
 fn total(levels: impl Iterator<Item = u8>) -> u128 {
@@ -68,6 +66,21 @@ impl Distortion {
                     (climbed.sum(), groups.map(rows).sum())
                 }
             };
+            let all = u128::from(n_rows);
+            (climbed + all.saturating_sub(released) * height, all * height)
+        };
+        Distortion { columns: attributes.iter().enumerate().map(column).collect() }
+    }
+
+    /// The distortion of released cells; rows that are not released count as suppressed.
+    pub fn of_cells(cells: &Cells, attributes: &Attributes, n_rows: u64) -> Self {
+        let column = |(at, attribute): (usize, &Attribute)| {
+            let height = u128::from(attribute.full_height());
+            let (mut climbed, mut released) = (0, 0);
+            for (level, _, rows) in cells.counts(at) {
+                climbed += u128::from(rows) * u128::from(attribute.level_number(level));
+                released += u128::from(rows);
+            }
             let all = u128::from(n_rows);
             (climbed + all.saturating_sub(released) * height, all * height)
         };

@@ -8,8 +8,12 @@
 //! Conventions: a suppressed row costs 1 per cell (loss, precision) and n in discernibility; an attribute with a
 //! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
 //! data. Ties go to the lower height, then to the level vector in column order.
+//!
+//! Local recoding is scored by the same formulas, from its [`Cells`]: where all rows have the levels of a node it has the
+//! node's scores. Its height is the mean over the released rows.
 
 mod fraction;
+mod cells;
 mod statistics;
 mod ranking;
 mod survey;
@@ -20,6 +24,7 @@ mod discernibility;
 mod group_size;
 mod distortion;
 
+pub use cells::Cells;
 pub use distortion::Distortion;
 pub(crate) use ranking::Ranking;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};

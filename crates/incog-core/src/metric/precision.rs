@@ -49,8 +49,6 @@ impl Metric for Precision {
 
 /// The levels that the cells of an attribute climbed, all rows together, and the height of its hierarchy.
 fn total_climb(costs: &Costs, attribute: usize, node: &Statistics) -> (u128, u128) {
-    let suppressed = u128::from(node.suppressed_rows);
-    let released = u128::from(costs.n_rows) - suppressed;
     let height = u128::from(costs.heights[attribute]).max(1);
-    (released * u128::from(costs.climbed(attribute, node)) + suppressed * height, height)
+    (costs.released_climb(attribute, node) + u128::from(node.suppressed_rows) * height, height)
 }

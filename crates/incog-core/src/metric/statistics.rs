@@ -6,6 +6,7 @@ use crate::frequency::{FrequencySet, Method};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
+use crate::metric::Cells;
 
 /// Weights beyond this say nothing that this does not say.
 pub const MAX_WEIGHT: f64 = 1e9;
@@ -81,6 +82,27 @@ impl Costs {
         self.numbers[attribute][usize::from(node.levels[attribute])]
     }
 
+    /// How far the released cells of an attribute have climbed together.
+    pub(super) fn released_climb(&self, attribute: usize, node: &Statistics) -> u128 {
+        match &node.cells {
+            Some(cells) => cells[attribute].climbed,
+            None => u128::from(self.released_rows(node)) * u128::from(self.climbed(attribute, node)),
+        }
+    }
+
+    /// The same per row: the level of a node, the mean level of local recoding.
+    pub(super) fn mean_climb(&self, attribute: usize, node: &Statistics) -> f64 {
+        match &node.cells {
+            Some(_) if self.released_rows(node) == 0 => 0.0,
+            Some(cells) => ratio(cells[attribute].climbed, u128::from(self.released_rows(node))),
+            None => f64::from(self.climbed(attribute, node)),
+        }
+    }
+
+    fn released_rows(&self, node: &Statistics) -> u64 {
+        self.n_rows.saturating_sub(node.suppressed_rows)
+    }
+
     /// The weights as whole numbers in the same proportion, if they are halves, quarters or the like.
     pub(super) fn whole_weights(&self) -> Option<Vec<u64>> {
         let scales = (0..=20).map(|power| f64::from(1_u32 << power));
@@ -96,8 +118,13 @@ impl Costs {
         if most == 0 {
             return (suppressed, 1);
         }
-        let kept =
-            self.spread[attribute][usize::from(node.levels[attribute])] - node.suppressed_spread[attribute];
+        let kept = match &node.cells {
+            Some(cells) => cells[attribute].spread,
+            None => {
+                let level = usize::from(node.levels[attribute]);
+                self.spread[attribute][level] - node.suppressed_spread[attribute]
+            }
+        };
         (kept + suppressed * most, most)
     }
 
@@ -117,21 +144,32 @@ pub(super) fn ratio(part: u128, of: u128) -> f64 {
     part as f64 / of as f64
 }
 
-/// Sums over the groups of one node.
+/// Sums over the groups of one node, or of a local recoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statistics {
-    /// The level of each attribute.
+    /// The level of each attribute; none where recoding is local.
     pub levels: Vec<u8>,
     /// Rows in groups that the policy refuses: left out.
     pub suppressed_rows: u64,
     /// Groups that are released.
     pub n_groups: u64,
-    /// People in the smallest released group, if any group is released.
+    /// People in the smallest released group, if any group is released; rows where recoding is local.
     pub smallest_group: Option<u64>,
     /// Sum of the squared row counts of released groups.
     pub sum_of_squares: u128,
     /// For each attribute, the sum over suppressed rows of (leaves under the row's label − 1).
     suppressed_spread: Vec<u128>,
+    /// For each attribute, sums over the released cells, where recoding is local.
+    cells: Option<Vec<CellSums>>,
+}
+
+/// Sums over the released cells of one attribute.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct CellSums {
+    /// The numbers of their levels in the whole hierarchy.
+    climbed: u128,
+    /// Leaves under the label − 1.
+    spread: u128,
 }
 
 impl Statistics {
@@ -144,7 +182,38 @@ impl Statistics {
             n_groups: 0,
             smallest_group: None,
             sum_of_squares: 0,
+            cells: None,
         }
+    }
+
+    /// Sums over the cells of a local recoding of a table of `n_rows` rows. `group_sizes` says how many groups have how
+    /// many rows: (rows, groups).
+    pub fn of_cells(
+        cells: &Cells,
+        attributes: &Attributes,
+        group_sizes: impl IntoIterator<Item = (u64, u64)>,
+        n_rows: u64,
+    ) -> Self {
+        let mut all = Statistics::of_levels(Vec::new());
+        let mut released = 0;
+        for (rows, groups) in group_sizes {
+            released += rows * groups;
+            all.n_groups += groups;
+            all.sum_of_squares += u128::from(groups) * u128::from(rows) * u128::from(rows);
+            all.smallest_group = Some(all.smallest_group.map_or(rows, |least| least.min(rows)));
+        }
+        all.suppressed_rows = n_rows.saturating_sub(released);
+        let sums = |(at, attribute): (usize, &Attribute)| {
+            let mut sums = CellSums::default();
+            for (level, label, rows) in cells.counts(at) {
+                let others = attribute.hierarchy().leaves_under(level, label) - 1;
+                sums.climbed += u128::from(rows) * u128::from(attribute.level_number(level));
+                sums.spread += u128::from(rows) * u128::from(others);
+            }
+            sums
+        };
+        all.cells = Some(attributes.iter().enumerate().map(sums).collect());
+        all
     }
 
     /// Sums over the groups of a node.

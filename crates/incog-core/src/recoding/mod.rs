@@ -92,8 +92,15 @@ impl Recoding {
                         recoding.group_of(row_idx as usize).expect("only released rows are asked for");
                     recoding.levels(group)[at]
                 };
-                let levels = |at| rows.iter().map(|&row_idx| level(row_idx, at)).collect();
-                let levels = (0..attributes.len()).map(|at| Generalized::ByRow(levels(at))).collect();
+                // A column that is at one level after all has the labels of that level only.
+                let generalized = |at| {
+                    let mut levels = (0..recoding.n_groups()).map(|group| recoding.levels(group)[at]);
+                    match levels.next() {
+                        Some(first) if levels.all(|level| level == first) => Generalized::Alike(first),
+                        _ => Generalized::ByRow(rows.iter().map(|&row_idx| level(row_idx, at)).collect()),
+                    }
+                };
+                let levels = (0..attributes.len()).map(generalized).collect();
                 (rows, levels)
             }
         };

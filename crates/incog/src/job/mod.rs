@@ -169,7 +169,7 @@ impl std::fmt::Display for NumberOrText {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchJob {
-    /// The traversal, by its name in `incog list`.
+    /// The traversal or local recoding, by its name in `incog list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
     /// How nodes are judged, by its name in `incog list`.
@@ -178,15 +178,18 @@ pub struct SearchJob {
     /// "direct" or "transitive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
-    /// How the released generalization is picked, by its name in `incog list`.
+    /// How the released generalization is picked, by its name in `incog list`. Local recoding is only measured by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// How much each quasi-identifier counts in the metric; 1 unless given.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub weights: IndexMap<String, f64>,
-    /// How many attribute subsets to search at a time; 1 unless given.
+    /// How many attribute subsets to search at a time; 1 unless given. With local recoding, how many threads to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
+    /// For local recoding: breaks ties at random, the same way each time. Keep it to yourself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<CountOrText>,

@@ -1,0 +1,368 @@
+//! Local recoding: rows of one column stand at different levels.
+//!
+//! What a job may say about it ([`AlgorithmChoice`]), the search, what the release is measured by ([`LocalRelease`]), and
+//! how persons are counted where they have several rows.
+//!
+//! Settings. `seed` is for local recoding only. What is about walking and judging a lattice (`checker`, `marking`,
+//! `memory`, `cube_levels`, `bitmap_sets`, `bitmap_pruning`) is refused: it would have no effect. `metric` and `weights`
+//! are allowed: the release is scored by them, though they do not steer the search. `threads` bounds its threads.
+//!
+//! Everything measured is measured from released labels, so that `incog verify` finds the same from the file.
+//!
+//! Persons. A released row does not say which of several input rows it was, so persons cannot be counted from a release and
+//! its input. Where it is made, each row's person is known: the release with that column added is what the checker sees,
+//! and "at least k persons" is a claim on a column like any other. Later, the same search is run anew; if it gives exactly
+//! the released rows, its persons are theirs.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use incog_core::algorithm::{self, Algorithm, Local};
+use incog_core::frequency::Method;
+use incog_core::hierarchy::Attribute;
+use incog_core::lattice::Grouping;
+use incog_core::metric::{Cells, Distortion, Statistics};
+use incog_core::recoding::{PerGroup, Recoding};
+use incog_core::registry::{find, nearest};
+use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_verify::{Claims, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check};
+
+use crate::job::Job;
+use crate::plan::Plan;
+use crate::verification::{Collected, Released, claims};
+
+/// What the job says about the algorithm.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AlgorithmChoice {
+    /// Nothing.
+    Free,
+    /// A traversal of the lattice.
+    FullDomain(Algorithm),
+    /// Local recoding.
+    Local(LocalSearch),
+}
+
+/// A search for a local recoding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalSearch {
+    pub(crate) name: &'static str,
+    pub(crate) seed: Option<u64>,
+    item: Local,
+    /// How many threads it may use, if the job says so.
+    threads: Option<usize>,
+}
+
+impl AlgorithmChoice {
+    /// The algorithm that a job names, and no setting that belongs to another.
+    pub(crate) fn new(job: &Job) -> Result<Self> {
+        let search = &job.search;
+        let local = search.algorithm.as_deref().and_then(|name| find(algorithm::LOCAL, name));
+        let Some(local) = local else {
+            let choice = match search.algorithm.as_deref() {
+                None => AlgorithmChoice::Free,
+                Some(name) => match find(algorithm::ALL, name) {
+                    Some(entry) => AlgorithmChoice::FullDomain(entry.item),
+                    None => return Err(unknown(job, name)),
+                },
+            };
+            if search.seed.is_some() {
+                let names: Vec<&str> = algorithm::LOCAL.iter().map(|entry| entry.name).collect();
+                let mistake = "`seed` is for local recoding; other searches draw no lots";
+                return Err(job
+                    .mistake(&["search", "seed"], mistake)
+                    .with_hint(format!("leave it out, or set algorithm = \"{}\"", names.join("\" or \""))));
+            }
+            return Ok(choice);
+        };
+        let settings = [
+            ("checker", search.checker.is_some()),
+            ("marking", search.marking.is_some()),
+            ("memory", search.memory.is_some()),
+            ("cube_levels", search.cube_levels.is_some()),
+            ("bitmap_sets", search.bitmap_sets.is_some()),
+            ("bitmap_pruning", search.bitmap_pruning.is_some()),
+        ];
+        if let Some((key, _)) = settings.iter().find(|(_, is_set)| *is_set) {
+            let mistake =
+                format!("`{key}` is for full-domain algorithms; `{}` has no use for it", local.name);
+            return Err(job.mistake(&["search", key], mistake).with_hint("leave it out"));
+        }
+        Ok(AlgorithmChoice::Local(LocalSearch {
+            name: local.name,
+            seed: search.seed,
+            item: local.item,
+            threads: search.threads,
+        }))
+    }
+}
+
+fn unknown(job: &Job, name: &str) -> Error {
+    let full_domain = algorithm::ALL.iter().map(|entry| entry.name);
+    let names: Vec<&str> = full_domain.chain(algorithm::LOCAL.iter().map(|entry| entry.name)).collect();
+    let advice = nearest(names.iter().copied(), name)
+        .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    job.mistake(&["search", "algorithm"], format!("unknown algorithm `{name}`{advice}"))
+        .with_hint(format!("there are: {}", names.join(", ")))
+}
+
+/// What a local release is measured by, from its labels.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalRelease {
+    pub(crate) statistics: Statistics,
+    pub(crate) distortion: f64,
+    pub(crate) columns: Vec<LocalColumn>,
+}
+
+/// One column of a local release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalColumn {
+    /// Its name.
+    pub name: String,
+    /// The highest level there is.
+    pub highest: u8,
+    /// How many released rows stand at which level, ascending; levels without rows are left out.
+    pub rows: Vec<(u8, u64)>,
+    /// Its distortion ratio.
+    pub distortion: f64,
+}
+
+impl fmt::Display for LocalColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n_rows: u64 = self.rows.iter().map(|(_, rows)| rows).sum();
+        write!(f, "{}:", self.name)?;
+        for (at, &(level, rows)) in self.rows.iter().enumerate() {
+            let level = if level == 0 { "as collected".to_owned() } else { format!("level {level}") };
+            let share = 100.0 * rows as f64 / n_rows as f64;
+            write!(f, "{} {level} {share:.1} %", if at == 0 { "" } else { "," })?;
+        }
+        if self.rows.is_empty() {
+            write!(f, " no rows")?;
+        }
+        write!(f, " (highest level {}, distortion {:.4})", self.highest, self.distortion)
+    }
+}
+
+impl LocalRelease {
+    /// Measures a table of labels, which the checker has grouped. `None` if a label is in no hierarchy.
+    pub(crate) fn of(plan: &Plan, release: &dyn Labels, report: &Report) -> Option<Self> {
+        let header = release.header();
+        let columns: Vec<LabelColumn<'_>> = plan
+            .attributes
+            .iter()
+            .map(|attribute| header.iter().position(|name| *name == attribute.name()))
+            .map(|at| at.map(|at| release.column(at)))
+            .collect::<Option<_>>()?;
+        let count = |column: &LabelColumn<'_>| {
+            let mut rows = vec![0_u64; column.labels.len()];
+            column.codes.iter().for_each(|&code| rows[code as usize] += 1);
+            rows
+        };
+        let counts: Vec<Vec<u64>> = columns.iter().map(count).collect();
+        let with_labels = columns.iter().zip(&counts);
+        let labels =
+            with_labels.map(|(column, rows)| column.labels.iter().copied().zip(rows.iter().copied()));
+        let cells = Cells::of_labels(&plan.attributes, labels)?;
+        let n_rows = plan.table.n_rows() as u64;
+        let sizes = report.group_sizes.iter().copied();
+        let statistics = Statistics::of_cells(&cells, &plan.attributes, sizes, n_rows);
+        let distortion = Distortion::of_cells(&cells, &plan.attributes, n_rows);
+        let column = |(at, attribute): (usize, &Attribute)| LocalColumn {
+            name: attribute.name().to_owned(),
+            highest: attribute.full_height(),
+            rows: cells
+                .rows_by_level(at, attribute.height())
+                .into_iter()
+                .zip(0..)
+                .filter(|&(rows, _)| rows > 0)
+                .map(|(rows, level)| (attribute.level_number(level), rows))
+                .collect(),
+            distortion: distortion.column(at),
+        };
+        Some(LocalRelease {
+            statistics,
+            distortion: distortion.total(),
+            columns: plan.attributes.iter().enumerate().map(column).collect(),
+        })
+    }
+}
+
+impl Plan {
+    /// Finds a local recoding; `None` if nothing satisfies the policy.
+    pub(crate) fn recode_locally(&self, search: LocalSearch, watch: &Watch) -> Result<Option<PerGroup>> {
+        watch.enter(Stage::Searching);
+        let run = || search.item.run(self.problem(), search.seed, watch);
+        let Some(threads) = search.threads else {
+            return run();
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+            Error::new(ErrorKind::Limit, format!("cannot start {threads} threads: {error}"))
+                .with_hint("set fewer `threads`")
+        })?;
+        pool.install(run)
+    }
+
+    /// Why there is no local recoding: how far the table with everything at its top is from the policy.
+    pub(crate) fn local_obstacle(&self) -> Result<String> {
+        let top = Grouping::of_levels(&self.attributes.heights());
+        let set = self.problem().source.count(&top, &self.policy.demand(), Method::Auto)?;
+        let needed = self.policy.judge(&set)?.refused_rows;
+        let n_rows = self.table.n_rows();
+        let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+        Ok(format!(
+            "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed \
+             ({:.1} %); the budget is {} rows ({:.1} %)",
+            share(needed),
+            self.policy.budget(),
+            share(self.policy.budget())
+        ))
+    }
+
+    /// What is claimed of a local release. Persons are counted apart: see [`Plan::persons_of`].
+    pub(crate) fn local_claims<'a>(&self, input: &'a dyn Labels) -> Claims<'a> {
+        let mut claims = claims(self, input, RecodingClaim::Local);
+        if let Some(source) = &mut claims.source {
+            source.unit = None;
+        }
+        claims
+    }
+
+    /// How many persons the groups of a recoding have, judged by the checker: nothing to say where rows are counted.
+    pub(crate) fn persons_of(&self, recoding: &Recoding) -> Result<Option<Persons>> {
+        let (Some(unit), Recoding::PerGroup(groups)) = (&self.job.policy.unit, recoding) else {
+            return Ok(None);
+        };
+        let release = WithPersons::new(self, unit, recoding, groups)?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut claims = self.local_claims(&input);
+        let k = claims.k;
+        claims.columns = claims.columns.map(|columns| columns.into_iter().chain([unit.clone()]).collect());
+        claims.sensitive =
+            vec![SensitiveClaim { distinct_l: Some(k), ..SensitiveClaim::measured(unit.as_str()) }];
+        let report = check(&release, &claims);
+        let fewest = report.measured.first().and_then(|measured| measured.distinct_l);
+        let finding = Finding {
+            claim: persons_claim(k, unit),
+            found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
+            holds: report.holds(),
+        };
+        Ok(Some(Persons { finding, fewest }))
+    }
+
+    /// The same for a released file: by the search that should have given it.
+    pub(crate) fn persons_anew(&self, released: &dyn Labels, watch: &Watch) -> Result<Option<Persons>> {
+        let Some(unit) = &self.job.policy.unit else {
+            return Ok(None);
+        };
+        let refused = |found: &str| {
+            let claim = persons_claim(self.job.policy.k.unsigned_abs(), unit);
+            Ok(Some(Persons {
+                finding: Finding { claim, found: found.to_owned(), holds: false },
+                fewest: None,
+            }))
+        };
+        let Some(search) = self.local else {
+            return refused("persons of a local recoding can only be counted by the job that made it");
+        };
+        let Some(groups) = self.recode_locally(search, watch)? else {
+            return refused("the job's search finds no release in this data");
+        };
+        let recoding = Recoding::PerGroup(groups);
+        let anew = Released(recoding.apply(&self.table, &self.attributes)?);
+        if !have_same_rows(released, &anew) {
+            return refused("the job's search gives other rows than these, whose persons cannot be counted");
+        }
+        self.persons_of(&recoding)
+    }
+}
+
+fn persons_claim(k: u64, unit: &str) -> String {
+    format!("every group has at least {k} persons ({unit})")
+}
+
+/// The claim on persons, and the fewest of a group.
+pub(crate) struct Persons {
+    finding: Finding,
+    fewest: Option<u64>,
+}
+
+impl Persons {
+    /// Adds it to what else was found.
+    pub(crate) fn add_to(self, report: &mut Report) {
+        report.findings.push(self.finding);
+        report.fewest_persons = self.fewest;
+    }
+}
+
+/// A release with one column more: whom each row is about. It is checked, and never written.
+struct WithPersons<'a> {
+    release: Released<'a>,
+    unit: &'a str,
+    persons: LabelColumn<'a>,
+}
+
+impl<'a> WithPersons<'a> {
+    fn new(plan: &'a Plan, unit: &'a str, recoding: &Recoding, groups: &PerGroup) -> Result<Self> {
+        let column = plan.table.column(unit).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, "the column that names persons is not in the table")
+        })?;
+        let codes = column.codes().iter().enumerate();
+        let released = codes.filter(|&(row_idx, _)| groups.group_of(row_idx).is_some());
+        let persons = LabelColumn {
+            codes: released.map(|(_, &code)| code).collect::<Vec<_>>().into(),
+            labels: column.dictionary().values().collect(),
+        };
+        Ok(WithPersons { release: Released(recoding.apply(&plan.table, &plan.attributes)?), unit, persons })
+    }
+}
+
+impl Labels for WithPersons<'_> {
+    fn header(&self) -> Vec<&str> {
+        let mut header = self.release.header();
+        header.push(self.unit);
+        header
+    }
+
+    fn n_rows(&self) -> usize {
+        self.release.n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        if column_idx + 1 == self.header().len() {
+            return self.persons.clone();
+        }
+        self.release.column(column_idx)
+    }
+}
+
+/// Do two tables have the same columns, and the same rows in whatever order?
+fn have_same_rows(a: &dyn Labels, b: &dyn Labels) -> bool {
+    if a.header() != b.header() || a.n_rows() != b.n_rows() {
+        return false;
+    }
+    // Rows are told apart by numbers that grow column by column: equal numbers, equal cells so far.
+    let mut numbers = [vec![0_u32; a.n_rows()], vec![0_u32; b.n_rows()]];
+    for at in 0..a.header().len() {
+        let columns = [a.column(at), b.column(at)];
+        let mut labels: HashMap<&str, u32> = HashMap::new();
+        let mut rows: HashMap<(u32, u32), u32> = HashMap::new();
+        for (column, numbers) in columns.iter().zip(&mut numbers) {
+            let of_code: Vec<u32> = column
+                .labels
+                .iter()
+                .map(|&label| {
+                    let next = labels.len() as u32;
+                    *labels.entry(label).or_insert(next)
+                })
+                .collect();
+            for (number, &code) in numbers.iter_mut().zip(column.codes.iter()) {
+                let next = rows.len() as u32;
+                *number = *rows.entry((*number, of_code[code as usize])).or_insert(next);
+            }
+        }
+    }
+    let [mut a, mut b] = numbers;
+    a.sort_unstable();
+    b.sort_unstable();
+    a == b
+}
