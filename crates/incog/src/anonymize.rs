@@ -9,18 +9,21 @@ use incog_core::check::Problem;
 use incog_core::frequency::Method;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
+use incog_core::privacy::Pruning;
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, RecodingClaim, Report, verify};
 
+use crate::decide::Settled;
 use crate::job::RecordJob;
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, Record, Seen};
+use crate::requirements;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
-use crate::verification::{Collected, Released, claims, write_report};
+use crate::verification::{self, Collected, Released, claims, write_report};
 
 /// A release that was verified and written.
 #[derive(Debug)]
@@ -43,6 +46,8 @@ pub struct Published {
     pub score: f64,
     /// Its loss.
     pub loss: f64,
+    /// What there is to say of the search, a line each.
+    pub notes: Vec<String>,
     /// What the independent checker found.
     pub report: Report,
     /// What it would take to keep one column more detailed, the cheapest first.
@@ -73,6 +78,8 @@ pub enum Anonymized {
 struct Choice {
     statistics: Statistics,
     known: Vec<(Vec<u8>, u64)>,
+    /// Nodes that were judged one by one because pruning is unsound.
+    left_open: Option<u64>,
 }
 
 impl Plan {
@@ -82,10 +89,17 @@ impl Plan {
         let (path, missing_folder) = self.output_path()?;
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
+        // What nobody could verify is not worth a search.
+        verification::requirements(self)?;
         let costs = self.costs()?;
-        let Some(Choice { statistics, known }) = self.choose(&costs, watch)? else {
+        let Some(Choice { statistics: chosen, known, left_open }) = self.choose(&costs, watch)? else {
             return Ok(Anonymized::Impossible(self.obstacle(watch)?));
         };
+        let statistics = match self.settle(&chosen)? {
+            Settled::Holds(statistics) => statistics,
+            Settled::Fails(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
+        };
+        verification::check_suppression(self, &statistics.levels)?;
         let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
         let release = recoding.apply(&self.table, &self.attributes)?;
         if release.n_rows() as u64 + statistics.suppressed_rows != costs.n_rows {
@@ -93,7 +107,7 @@ impl Plan {
         }
         watch.enter(Stage::Verifying);
         let input = Collected(Cow::Borrowed(&self.table));
-        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain))
+        let verified = verify(Released(release), &claims(self, &input, RecodingClaim::FullDomain)?)
             .map_err(|report| not_verified(&report))?;
         let better = self.better(&statistics, &known)?;
 
@@ -140,6 +154,7 @@ impl Plan {
             metric: self.names.metric,
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
+            notes: self.notes(left_open, chosen.suppressed_rows, statistics.suppressed_rows),
             report: verified.report().clone(),
             better,
             record,
@@ -174,6 +189,9 @@ impl Plan {
             taken.push(("job", place_of(&self.job.path)));
         }
         for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
+            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
+        }
+        for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
             taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
         }
         let key = self.key_path();
@@ -220,7 +238,7 @@ impl Plan {
             let suppressed_rows = match judged {
                 Some(rows) => rows,
                 None => {
-                    let Problem { source, policy } = self.problem();
+                    let Problem { source, policy } = self.deciding_problem();
                     let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
                     policy.judge(&set)?.refused_rows
                 }
@@ -250,27 +268,33 @@ impl Plan {
 
     /// The best node that holds. Found without all the others, where the job names no algorithm and that is possible.
     fn choose(&self, costs: &Costs, watch: &Watch) -> Result<Option<Choice>> {
-        let (problem, attributes) = (self.problem(), &self.attributes);
+        let (problem, attributes) = (self.deciding_problem(), &self.attributes);
         watch.enter(Stage::Searching);
         let is_free = self.job.search.algorithm.is_none() && self.job.search.checker.is_none();
-        if is_free && has_optimum_search(&self.policy, self.metric, &attributes.heights()) {
+        if is_free && has_optimum_search(problem.policy, self.metric, &attributes.heights()) {
             let found = optimum(problem, attributes, costs, self.metric, watch)?;
             let lattice = Lattice::new(&attributes.heights())?;
             let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
             let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
-            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known }));
+            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known, left_open: None }));
         }
         let outcome = self.search.run(problem, watch)?;
         watch.enter(Stage::Ranking);
         let (lattice, holding) = (&outcome.lattice, &outcome.holding);
         let best = metric::best(problem, attributes, lattice, holding, costs, self.metric, watch)?;
-        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new() }))
+        let left_open = outcome.left_open;
+        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new(), left_open }))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.
     pub(crate) fn obstacle(&self, watch: &Watch) -> Result<String> {
-        let Problem { source, policy } = self.problem();
+        let Problem { source, policy } = self.deciding_problem();
         let lattice = Lattice::new(&self.attributes.heights())?;
+        if policy.pruning() == Pruning::Unsound {
+            // Something more detailed may need less: only what was looked at can be told.
+            let top: Vec<u8> = lattice.levels(lattice.n_nodes() - 1).collect();
+            return Ok(format!("the most general: {}", self.need(&top)?));
+        }
         let needed_at = |node: usize| -> Result<u64> {
             watch.check()?;
             let set = source.count(&lattice.grouping(node), &policy.demand(), Method::Auto)?;
@@ -289,21 +313,8 @@ impl Plan {
             }
             break;
         }
-        let n_rows = self.table.n_rows();
-        let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
-        let levels: Vec<String> = self
-            .attributes
-            .iter()
-            .zip(lattice.levels(closest))
-            .map(|(attribute, level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
-            .collect();
-        Ok(format!(
-            "closest: {} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
-            levels.join(", "),
-            share(needed),
-            self.policy.budget(),
-            share(self.policy.budget())
-        ))
+        let levels: Vec<u8> = lattice.levels(closest).collect();
+        Ok(format!("closest: {}", self.need(&levels)?))
     }
 }
 
@@ -401,6 +412,9 @@ impl fmt::Display for Published {
         write!(f, "loss {:.4}", self.loss)?;
         if self.metric != "loss" {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
+        }
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
         }
         writeln!(f, "\n\nverified independently, from the released labels:")?;
         write_report(f, &self.report)?;

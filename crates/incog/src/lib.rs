@@ -21,7 +21,9 @@
 pub mod source;
 pub mod job;
 mod hierarchies;
+mod requirements;
 mod plan;
+mod decide;
 mod search;
 mod report;
 mod verification;
@@ -35,6 +37,7 @@ pub mod propose;
 mod init;
 
 pub use anonymize::{Anonymized, Better, Published, record_of};
+pub use decide::{DECIDE, Decide};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;
@@ -43,5 +46,6 @@ pub use job::Job;
 pub use plan::Plan;
 pub use record::{Key, Record};
 pub use report::{NodeReport, SearchReport};
+pub use requirements::RequirePart;
 pub use search::Listing;
 pub use verification::{read_release, render_report, verify_against};

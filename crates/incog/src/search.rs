@@ -5,6 +5,7 @@ use std::time::Instant;
 use incog_core::metric;
 use incog_core::{Result, Watch};
 
+use crate::decide::{Settled, judged_one_by_one};
 use crate::plan::Plan;
 use crate::report::SearchReport;
 
@@ -20,7 +21,7 @@ pub enum Listing {
 impl Plan {
     /// Searches, and looks at the nodes to be listed.
     pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
-        let problem = self.problem();
+        let problem = self.deciding_problem();
         let start = Instant::now();
         let outcome = self.search.run(problem, watch)?;
         let search_time = start.elapsed();
@@ -36,8 +37,18 @@ impl Plan {
         let best = metric::best(problem, &self.attributes, lattice, holding, &costs, self.metric, watch)?;
         let mut report =
             SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
-        if report.satisfying == 0 {
-            report.obstacle = Some(self.obstacle(watch)?);
+        match &best {
+            None => report.obstacle = Some(self.obstacle(watch)?),
+            Some(best) => match self.settle(&best.statistics)? {
+                Settled::Fails(obstacle) => report.obstacle = Some(obstacle),
+                Settled::Holds(released) => {
+                    let (chosen, released) = (best.statistics.suppressed_rows, released.suppressed_rows);
+                    report.notes = self.notes(outcome.left_open, chosen, released);
+                }
+            },
+        }
+        if report.notes.is_empty() {
+            report.notes = outcome.left_open.map(judged_one_by_one).into_iter().collect();
         }
         Ok(report)
     }
