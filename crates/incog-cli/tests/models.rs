@@ -110,23 +110,23 @@ fn require(lines: &str) -> String {
 
 /// Models that the checker knows, the claim that must fail once the group 1* has one value only, and the column.
 const VERIFIED: [(&str, &str, &str); 7] = [
-    ("model = \"alpha-k\"; sensitive = \"ill\"; alpha = 0.5", "alpha of ill is at most 1/2", "ill"),
+    ("model = \"alpha-k\"; sensitive = \"ill\"; alpha = 0.5", "alpha of ill is at most 0.5", "ill"),
     ("model = \"distinct-l\"; sensitive = \"ill\"; l = 3", "distinct l of ill is at least 3", "ill"),
-    ("model = \"entropy-l\"; sensitive = \"ill\"; l = \"2.5\"", "entropy l of ill is at least 5/2", "ill"),
+    ("model = \"entropy-l\"; sensitive = \"ill\"; l = \"2.5\"", "entropy l of ill is at least 2.5", "ill"),
     (
         "model = \"recursive-cl\"; sensitive = \"ill\"; c = 2; l = 2",
         "recursive (2, 2)-diversity of ill",
         "ill",
     ),
-    ("model = \"t-closeness\"; sensitive = \"ill\"; t = 0.2", "t of ill is at most 1/5, by equal", "ill"),
+    ("model = \"t-closeness\"; sensitive = \"ill\"; t = 0.2", "t of ill is at most 0.2, by equal", "ill"),
     (
         "model = \"t-closeness\"; sensitive = \"pay\"; t = \"10%\"; distance = \"ordered\"",
-        "t of pay is at most 1/10, by ordered",
+        "t of pay is at most 0.1, by ordered",
         "pay",
     ),
     (
         "model = \"t-closeness\"; sensitive = \"ill\"; t = \"1/5\"; distance = \"equal\"",
-        "t of ill is at most 1/5, by equal",
+        "t of ill is at most 0.2, by equal",
         "ill",
     ),
 ];
@@ -210,7 +210,7 @@ fn several_models_of_several_columns_hold_together() {
     let (code, text) = folder.said(&["anonymize", "incog.toml"]);
     assert_eq!(code, Some(0), "{text}");
     for claim in
-        ["alpha of ill is at most 3/8", "alpha of ill is at most 3/5", "distinct l of mood is at least 2"]
+        ["alpha of ill is at most 0.375", "alpha of ill is at most 0.6", "distinct l of mood is at least 2"]
     {
         assert!(text.contains(&format!("pass  {claim}")), "{text}");
     }
@@ -255,7 +255,7 @@ fn requirements_can_be_given_by_flags_alone() {
     // A flag takes the place of what the job requires, and of its lines.
     folder.refused(
         &["search", "incog.toml", "--require", "alpha-k:sensitive=ill,alpha=0.1"],
-        &["error: alpha is 1/10, but 6 of 16 rows (37.5 %)"],
+        &["error: alpha is 0.1, but 6 of 16 rows (37.5 %)"],
     );
 }
 
@@ -266,7 +266,7 @@ fn the_record_can_be_replayed_with_its_requirements() {
     let replay = ["anonymize", "--replay", "release.csv.incog.json", "data.csv", "-o", "again.csv"];
     let (code, text) = folder.said(&replay);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("pass  alpha of ill is at most 1/2"), "{text}");
+    assert!(text.contains("pass  alpha of ill is at most 0.5"), "{text}");
 }
 
 /// The job's line 8 is the first of the requirement: model, then one key a line.
@@ -292,10 +292,10 @@ fn requirements_that_make_no_sense_are_refused_with_their_line() {
     refused(&of("alpha = true"), &[&at(11), "`policy.require.1.alpha` is true or false, not"]);
     refused(
         &of("alpha = 0.3"),
-        &[&at(11), "alpha is 3/10, but 6 of 16 rows (37.5 %) have the most frequent value"],
+        &[&at(11), "alpha is 0.3, but 6 of 16 rows (37.5 %) have the most frequent value"],
     );
     let one = "alpha = 0.3; values = [\"influenza\"]";
-    refused(&of(one), &[&at(11), "alpha is 3/10, but 6 of 16 rows (37.5 %) have the given value"]);
+    refused(&of(one), &[&at(11), "alpha is 0.3, but 6 of 16 rows (37.5 %) have the given value"]);
     let unknown = "alpha = 0.9; values = [\"influenza\", \"plentyful\"]";
     refused(&of(unknown), &[&at(12), "entry 2 of `values` is none of the 3 values of column `ill`"]);
     refused(&of("alpha = 0.9; values = []"), &[&at(11), "`values` is empty"]);
@@ -317,7 +317,7 @@ fn requirements_that_make_no_sense_are_refused_with_their_line() {
         refused(&diverse(model, "l = 0"), &[&at(11), "l is 0"]);
     }
     refused(&diverse("recursive-cl", "c = 2; l = 4"), &[&at(12), "column `ill` has only 3 different values"]);
-    refused(&diverse("t-closeness", "t = 1.01"), &[&at(11), "t is 101/100, which is above 1"]);
+    refused(&diverse("t-closeness", "t = 1.01"), &[&at(11), "t is 1.01, which is above 1"]);
     refused(&diverse("t-closeness", "t = -0.1"), &[&at(11), "`t` is no number"]);
     refused(
         &diverse("t-closeness", "t = 0.5; distance = \"ordered\""),
@@ -444,7 +444,7 @@ fn without_a_solution_each_model_says_what_it_refuses() {
         "{text}"
     );
     assert!(text.contains("\n  2-anonymity refuses 1 row there"), "{text}");
-    assert!(text.contains("\n  alpha 1/2 of `ill` refuses 4 rows there"), "{text}");
+    assert!(text.contains("\n  alpha 0.5 of `ill` refuses 4 rows there"), "{text}");
     let text = of(&format!("suppression = 1\n{alpha}"));
     assert!(text.contains("the most general: zip=0 would need 4 of 16 rows suppressed"), "{text}");
     let text = of("");
@@ -483,7 +483,7 @@ fn decided_by_k_alone_the_levels_do_not_depend_on_sensitive_values() {
             text.contains("decided by 2-anonymity alone: zip=0 would need 4 of 16 rows suppressed (25.0 %)"),
             "{text}"
         );
-        assert!(text.contains("alpha 1/2 of `ill` refuses 4 rows there"), "{text}");
+        assert!(text.contains("alpha 0.5 of `ill` refuses 4 rows there"), "{text}");
     }
     let (code, text) = folder.said(&["anonymize", "incog.toml", "--decide", "all"]);
     assert_eq!(code, Some(0), "all finds one where k-only does not: {text}");
@@ -497,7 +497,7 @@ fn decided_by_k_alone_a_release_is_published_where_nothing_more_fails() {
     let (code, text) = folder.said(&["anonymize", "incog.toml"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("decided by 2-anonymity alone"), "{text}");
-    assert!(text.contains("pass  alpha of ill is at most 3/4"), "{text}");
+    assert!(text.contains("pass  alpha of ill is at most 0.75"), "{text}");
     let both = ["verify", "release.csv", "--job", "incog.toml", "--record", "release.csv.incog.json"];
     assert_eq!(folder.said(&both).0, Some(0));
 }
@@ -540,7 +540,7 @@ fn with_a_unit_shares_are_those_of_persons() {
         &["`alpha-k` counted by persons cannot be verified independently yet"],
     );
     folder.write("incog.toml", &folder.read("incog.toml").replace("unit = \"name\"", ""));
-    folder.refused(&["search", "incog.toml"], &["alpha is 1/2, but 3 of 4 rows"]);
+    folder.refused(&["search", "incog.toml"], &["alpha is 0.5, but 3 of 4 rows"]);
     // Distinct values are the same, whoever is counted.
     let distinct = Folder::with(
         "unit = \"name\"\n[[policy.require]]\nmodel = \"distinct-l\"\nsensitive = \"ill\"\nl = 3",
