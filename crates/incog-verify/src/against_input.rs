@@ -4,9 +4,11 @@
 //!    released more often than the input has it.
 //! 2. Recode the input at such a combination of levels. Every released row, with all its columns, must be one of
 //!    the recoded input rows, each used once.
-//! 3. Input rows that are not released must be whole groups, each too small to be published, and all together
-//!    within the budget.
-//! 4. With a unit, each released group must have at least k persons, counted in the input.
+//! 3. Input rows that are not released must be whole groups, each too small to be published or refused by a claim on a
+//!    sensitive column, and all together within the budget. Where a claim compares groups with the whole release (t, δ,
+//!    β), it depends on the groups that were left out before whether one had to be: only that they are whole is checked.
+//! 4. With a unit, each released group must have at least k persons, counted in the input. Since groups are released whole,
+//!    the input also tells which persons have which sensitive values ([`People`]).
 //!
 //! With local recoding steps 1 to 4 do not apply: rows are assigned to each other ([`crate::local`]), and nothing says
 //! which rows had to be left out, as long as they are within the budget.
@@ -18,8 +20,9 @@ use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
 
+use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, Numbers, count};
-use crate::{Claims, Finding, Labels, local};
+use crate::{Claims, Counted, Finding, Labels, SensitiveClaim, local};
 
 const MAX_COMBINATIONS: usize = 256;
 
@@ -55,6 +58,26 @@ pub struct Hierarchy {
     pub paths: HashMap<String, Vec<String>>,
 }
 
+/// What the comparison brought to light.
+#[derive(Default)]
+pub(crate) struct Compared {
+    /// Persons of the group with the fewest, where persons are counted.
+    pub(crate) fewest_persons: Option<u64>,
+    /// Who is in which group, if something is claimed of persons and it can be told.
+    pub(crate) people: Option<People>,
+}
+
+/// Who is in which group.
+pub(crate) struct People {
+    /// The group of each input row.
+    pub(crate) groups: Vec<u32>,
+    pub(crate) n_groups: usize,
+    /// Which groups were released, all their rows.
+    pub(crate) is_released: Vec<bool>,
+    /// Whom each input row is about.
+    pub(crate) persons: Persons,
+}
+
 pub(crate) fn check(
     release: &dyn Labels,
     claims: &Claims<'_>,
@@ -62,7 +85,18 @@ pub(crate) fn check(
     quasi: &[usize],
     groups: &Groups,
     findings: &mut Vec<Finding>,
-) -> Option<u64> {
+) -> Compared {
+    compare(release, claims, source, quasi, groups, findings).unwrap_or_default()
+}
+
+fn compare(
+    release: &dyn Labels,
+    claims: &Claims<'_>,
+    source: &Source<'_>,
+    quasi: &[usize],
+    groups: &Groups,
+    findings: &mut Vec<Finding>,
+) -> Option<Compared> {
     let input = source.input;
     let input_header = input.header();
     let header = release.header();
@@ -107,8 +141,22 @@ pub(crate) fn check(
         check_local(release, claims, source, quasi, &origins, findings);
         return None;
     }
-    let comparison =
-        Comparison { release, source, quasi, origins: &origins, unit: unit.flatten(), groups, k: claims.k };
+    let with_threshold = claims.sensitive.iter().filter(|claim| claim.has_threshold());
+    let refusals: Vec<(usize, &SensitiveClaim)> = with_threshold
+        .filter_map(|claim| {
+            header.iter().position(|name| *name == claim.column).map(|at| (origins[at], claim))
+        })
+        .collect();
+    let comparison = Comparison {
+        release,
+        source,
+        quasi,
+        origins: &origins,
+        unit: unit.flatten(),
+        groups,
+        k: claims.k,
+        refusals: &refusals,
+    };
     let claim = "every released row is an input row, generalized column by column to one level";
     let mut possible = Vec::new();
     for (hierarchy, (&at, name)) in source.hierarchies.iter().zip(quasi.iter().zip(&claims.quasi_identifiers))
@@ -124,17 +172,17 @@ pub(crate) fn check(
         }
         possible.push(levels);
     }
-    let mut best: Option<Mismatch> = None;
+    let mut best: Option<(Mismatch, Vec<usize>)> = None;
     for levels in combinations(&possible) {
         let mismatch = comparison.at(&levels);
-        if best.as_ref().is_none_or(|best| mismatch.severity() < best.severity()) {
-            best = Some(mismatch);
+        if best.as_ref().is_none_or(|(best, _)| mismatch.severity() < best.severity()) {
+            best = Some((mismatch, levels));
         }
-        if best.as_ref().is_some_and(|best| best.severity() == 0) {
+        if best.as_ref().is_some_and(|(best, _)| best.severity() == 0) {
             break;
         }
     }
-    let best = best?;
+    let (best, levels) = best?;
     findings.push(Finding {
         claim: claim.into(),
         found: match best.first_strange_row {
@@ -143,21 +191,27 @@ pub(crate) fn check(
         },
         holds: best.first_strange_row.is_none(),
     });
+    let (claim, found) = comparison.suppression(&best);
     findings.push(Finding {
-        claim: "suppressed rows are whole groups, each too small to be published".into(),
-        found: format!(
-            "{} groups are released in part, {} were large enough",
-            best.partial_groups, best.needless_groups
-        ),
+        claim: claim.into(),
+        found,
         holds: best.partial_groups == 0 && best.needless_groups == 0,
     });
-    let unit = source.unit.as_ref()?;
+    let Some(unit) = &source.unit else {
+        return None;
+    };
     findings.push(Finding {
         claim: format!("every group has at least {} persons ({unit})", claims.k),
         found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
         holds: best.fewest_persons.is_none_or(|persons| persons >= claims.k),
     });
-    best.fewest_persons
+    let by_persons = claims.sensitive.iter().any(|claim| claim.counted == Counted::Persons);
+    // A release with strange rows or parts of groups does not tell whose rows they are.
+    let is_known = best.strange_rows == 0 && best.partial_groups == 0;
+    Some(Compared {
+        fewest_persons: best.fewest_persons,
+        people: if by_persons && is_known { comparison.people(&levels) } else { None },
+    })
 }
 
 /// Rows that are assigned to each other instead of recoded; see [`crate::local`].
@@ -265,13 +319,24 @@ struct Comparison<'a> {
     /// The released rows by their quasi-identifiers.
     groups: &'a Groups,
     k: u64,
+    /// Claims for which groups may have been left out, and where their columns stand in the input.
+    refusals: &'a [(usize, &'a SensitiveClaim)],
+}
+
+/// Input rows and released groups by the labels of the quasi-identifiers.
+struct Recoded {
+    /// All groups are below.
+    n_groups: usize,
+    /// The number of each released group.
+    of_group: Vec<u32>,
+    of_input_row: Vec<u32>,
+    /// The released rows of each group.
+    released: Vec<u32>,
 }
 
 impl Comparison<'_> {
-    fn at(&self, levels: &[usize]) -> Mismatch {
+    fn recoded(&self, levels: &[usize]) -> Recoded {
         let input = self.source.input;
-        let mut mismatch = Mismatch::default();
-
         // One representative of each released group, then all input rows, recoded.
         let mut keys = Keys::new(self.groups.len() + input.n_rows());
         for ((&at, hierarchy), &level) in self.quasi.iter().zip(&self.source.hierarchies).zip(levels) {
@@ -287,12 +352,95 @@ impl Comparison<'_> {
             keys.fold(&[(&representatives, &of_released), (&collected.codes, &of_collected)], numbers.len());
         }
         let both = keys.into_groups();
-        let (of_group, of_input_row) = both.of_row.split_at(self.groups.len());
-        let collected = count(of_input_row, both.len());
-        let mut released = vec![0_u32; both.len()];
+        let n_groups = both.len();
+        let mut of_group = both.of_row;
+        let of_input_row = of_group.split_off(self.groups.len());
+        let mut released = vec![0_u32; n_groups];
         for (&group, rows) in of_group.iter().zip(self.groups.sizes()) {
             released[group as usize] = rows;
         }
+        Recoded { n_groups, of_group, of_input_row, released }
+    }
+
+    /// Who is in which group, at these levels.
+    fn people(&self, levels: &[usize]) -> Option<People> {
+        let persons = Persons::of_column(&self.source.input.column(self.unit?));
+        let Recoded { n_groups, of_input_row, released, .. } = self.recoded(levels);
+        Some(People {
+            groups: of_input_row,
+            n_groups,
+            is_released: released.iter().map(|&rows| rows > 0).collect(),
+            persons,
+        })
+    }
+
+    /// Is a suppressed group enough to tell whether it had to be? Not if others matter, or persons who are not known.
+    fn judges_groups(&self) -> bool {
+        let is_judged = |claim: &SensitiveClaim| {
+            !claim.compares_with_release() && (claim.counted == Counted::Rows || self.unit.is_some())
+        };
+        self.refusals.iter().all(|(_, claim)| is_judged(claim))
+    }
+
+    /// What is claimed of suppressed rows, and what was found.
+    fn suppression(&self, mismatch: &Mismatch) -> (&'static str, String) {
+        let Mismatch { partial_groups, needless_groups, .. } = mismatch;
+        if !self.judges_groups() {
+            let found = format!("{partial_groups} groups are released in part");
+            return ("suppressed rows are whole groups", found);
+        }
+        if self.refusals.is_empty() {
+            let found =
+                format!("{partial_groups} groups are released in part, {needless_groups} were large enough");
+            return ("suppressed rows are whole groups, each too small to be published", found);
+        }
+        let found = format!(
+            "{partial_groups} groups are released in part, {needless_groups} might have been published"
+        );
+        ("suppressed rows are whole groups, each too small or refused by a claim", found)
+    }
+
+    /// How many of some groups, which are large enough, need not have been left out.
+    fn needless(&self, recoded: &Recoded, mut is_open: Vec<bool>) -> u64 {
+        let is_any = |is_open: &[bool]| is_open.iter().any(|&is_open| is_open);
+        if !is_any(&is_open) || !self.judges_groups() {
+            return 0;
+        }
+        let persons = self.unit.map(|unit| Persons::of_column(&self.source.input.column(unit)));
+        for (at, claim) in self.refusals {
+            if !is_any(&is_open) {
+                break;
+            }
+            let column = self.source.input.column(*at);
+            let histograms = Histograms::new(
+                &column,
+                &Grouped {
+                    of_row: &recoded.of_input_row,
+                    n_groups: recoded.n_groups,
+                    kept: Some(&is_open),
+                    persons: persons.as_ref().filter(|_| claim.counted != Counted::Rows),
+                },
+            );
+            let mut refused = Vec::new();
+            histograms.each_group(|group| {
+                if claim.explains_suppression(group, &histograms.labels) {
+                    refused.push(group.group_idx);
+                }
+            });
+            for group_idx in refused {
+                is_open[group_idx] = false;
+            }
+        }
+        is_open.iter().filter(|&&is_open| is_open).count() as u64
+    }
+
+    fn at(&self, levels: &[usize]) -> Mismatch {
+        let input = self.source.input;
+        let mut mismatch = Mismatch::default();
+        let recoded = self.recoded(levels);
+        let Recoded { n_groups, of_group, of_input_row, released } = &recoded;
+        let n_groups = *n_groups;
+        let collected = count(of_input_row, n_groups);
 
         let others: Vec<usize> = (0..self.origins.len()).filter(|at| !self.quasi.contains(at)).collect();
         let of_released_row = self.groups.of_row.iter().map(|&group| of_group[group as usize]);
@@ -301,7 +449,7 @@ impl Comparison<'_> {
             mismatch.use_up(&mut left, of_released_row);
         } else {
             let numbers = of_released_row.chain(of_input_row.iter().copied());
-            let mut keys = Keys::from_numbers(numbers, both.len());
+            let mut keys = Keys::from_numbers(numbers, n_groups);
             for at in others {
                 let (released, collected) = (self.release.column(at), input.column(self.origins[at]));
                 let mut numbers = Numbers::default();
@@ -322,27 +470,29 @@ impl Comparison<'_> {
             let column = input.column(unit);
             let mut numbers = Numbers::default();
             let of_code = numbers.all(column.labels.iter().copied());
-            let mut keys = Keys::from_numbers(of_input_row.iter().copied(), both.len());
+            let mut keys = Keys::from_numbers(of_input_row.iter().copied(), n_groups);
             keys.fold(&[(&column.codes, &of_code)], numbers.len());
-            let mut persons = vec![0_u32; both.len()];
+            let mut persons = vec![0_u32; n_groups];
             for &row_idx in &keys.into_groups().first_rows {
                 persons[of_input_row[row_idx as usize] as usize] += 1;
             }
             persons
         });
-        for (group, (&rows, &released)) in collected.iter().zip(&released).enumerate() {
+        let mut is_large_enough = vec![false; n_groups];
+        for (group, (&rows, &released)) in collected.iter().zip(released).enumerate() {
             // A group that the input does not have: its rows are strange, and counted as such.
             if rows == 0 {
                 continue;
             }
             let size = u64::from(persons.as_ref().map_or(rows, |persons| persons[group]));
             if released == 0 {
-                mismatch.needless_groups += u64::from(size >= self.k);
+                is_large_enough[group] = size >= self.k;
                 continue;
             }
             mismatch.partial_groups += u64::from(released != rows);
             mismatch.fewest_persons = Some(mismatch.fewest_persons.map_or(size, |least| least.min(size)));
         }
+        mismatch.needless_groups = self.needless(&recoded, is_large_enough);
         mismatch
     }
 }

@@ -8,13 +8,15 @@
 //! |---|---|
 //! | columns | the release has exactly the declared columns, in order |
 //! | k-anonymity | every combination of quasi-identifier labels stands at least k times |
-//! | α | in no group one value of a sensitive column has a greater share |
+//! | α, general and pooled | in no group one value of a sensitive column, or some values together, have a greater share |
 //! | distinct, entropy, recursive ℓ | every group has enough values, spread evenly enough |
-//! | t | no group's distribution of values is farther from the whole release's, by equal or ordered distances |
+//! | t | no group's distribution of values is farther from the whole release's, by equal, ordered or hierarchical distances |
+//! | δ | no value's share of a group differs by a factor of e^δ from that of the whole release, up or down |
+//! | β, basic and enhanced | no value's share of the whole release grows in a group by more than that part of itself |
 //! | generalization | every released row is an input row with each quasi-identifier at one level of its hierarchy |
 //! | the same, local | every released row can be assigned an input row of its own, each cell at some level |
-//! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups below k (not with local recoding) |
-//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding) |
+//! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups, below k or refused by a claim (not with local recoding) |
+//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding); the claims on sensitive columns may be of persons too |
 //!
 //! The last four need the input and the hierarchies ([`Source`]). Thresholds on sensitive columns are optional
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
@@ -27,8 +29,12 @@
 
 mod keys;
 mod fraction;
+mod natural;
 mod entropy;
+mod exponential;
 mod ordered;
+mod hierarchical;
+mod histograms;
 mod measure;
 mod sensitive;
 mod local;
@@ -38,13 +44,15 @@ mod string_table;
 pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use fraction::Fraction;
 pub use measure::Measured;
-pub use sensitive::SensitiveClaim;
+pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::against_input::People;
+use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
 
 /// A table of labels, column by column.
@@ -80,7 +88,7 @@ pub struct Claims<'a> {
     pub k: u64,
     /// Exactly these columns are released, in this order, if they were declared.
     pub columns: Option<Vec<String>>,
-    /// Columns whose values nobody should learn, and what is claimed of them.
+    /// Columns whose values nobody should learn, and what is claimed of them. A column may stand here several times.
     pub sensitive: Vec<SensitiveClaim>,
     /// What the release was made from, if it is at hand.
     pub source: Option<Source<'a>>,
@@ -114,7 +122,7 @@ pub struct Report {
     pub fewest_persons: Option<u64>,
     /// How many groups have how many rows: (rows, groups), ascending.
     pub group_sizes: Vec<(u64, u64)>,
-    /// What the release reaches on each sensitive column.
+    /// What the release reaches on each sensitive column, once for each, by rows.
     pub measured: Vec<Measured>,
 }
 
@@ -122,6 +130,16 @@ impl Report {
     /// Do all claims hold?
     pub fn holds(&self) -> bool {
         self.findings.iter().all(|finding| finding.holds)
+    }
+
+    /// Adds what a column reaches by persons to what it reaches by rows.
+    fn add_by_persons(&mut self, by_persons: Option<Measured>) {
+        let Some(by_persons) = by_persons else {
+            return;
+        };
+        if let Some(measured) = self.measured.iter_mut().find(|other| other.column == by_persons.column) {
+            measured.by_persons.get_or_insert(Box::new(by_persons));
+        }
     }
 }
 
@@ -221,24 +239,130 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         // Also where persons are counted: whoever is in a group has a row there.
         holds: report.smallest_group.is_none_or(|rows| rows >= claims.k),
     });
+    let mut positions = Vec::new();
     for claim in &claims.sensitive {
-        let Some(at) = position(&claim.column) else {
-            report.findings.push(Finding {
+        match position(&claim.column) {
+            Some(at) => positions.push((at, claim)),
+            None => report.findings.push(Finding {
                 claim: format!("the sensitive column {} is released", claim.column),
                 found: "it is not there".into(),
                 holds: false,
-            });
-            continue;
-        };
-        let column = release.column(at);
-        report.measured.push(sensitive::check(&column, &groups, claim, &mut report.findings));
+            }),
+        }
     }
+    let sensitive = Sensitive { release, groups: &groups, claims: &positions };
+    sensitive.by_rows(&mut report);
     // Without the right columns there is nothing to compare row by row.
-    if let (Some(source), true) = (&claims.source, declared) {
-        report.fewest_persons =
-            against_input::check(release, claims, source, &quasi, &groups, &mut report.findings);
-    }
+    let compared = match (&claims.source, declared) {
+        (Some(source), true) => {
+            against_input::check(release, claims, source, &quasi, &groups, &mut report.findings)
+        }
+        _ => against_input::Compared::default(),
+    };
+    report.fewest_persons = compared.fewest_persons;
+    sensitive.by_labels(&mut report);
+    sensitive.by_persons(claims.source.as_ref(), compared.people.as_ref(), &mut report);
     report
+}
+
+/// The sensitive columns of a release, with what is claimed of each.
+struct Sensitive<'a> {
+    release: &'a dyn Labels,
+    groups: &'a Groups,
+    /// Where the column of a claim stands.
+    claims: &'a [(usize, &'a SensitiveClaim)],
+}
+
+impl Sensitive<'_> {
+    /// The columns in the order of their first claims, and the claims of each that are `meant`.
+    fn columns(&self, meant: impl Fn(&SensitiveClaim) -> bool) -> Vec<(usize, Vec<&SensitiveClaim>)> {
+        let mut columns: Vec<(usize, Vec<&SensitiveClaim>)> = Vec::new();
+        for &(at, claim) in self.claims.iter().filter(|(_, claim)| meant(claim)) {
+            match columns.iter_mut().find(|(other, _)| *other == at) {
+                Some((_, claims)) => claims.push(claim),
+                None => columns.push((at, vec![claim])),
+            }
+        }
+        columns
+    }
+
+    /// All columns are measured by rows, whatever is claimed.
+    fn by_rows(&self, report: &mut Report) {
+        let grouped =
+            Grouped { of_row: &self.groups.of_row, n_groups: self.groups.len(), kept: None, persons: None };
+        for (at, claims) in self.columns(|_| true) {
+            let column = self.release.column(at);
+            let histograms = Histograms::new(&column, &grouped);
+            let mut by_rows: Vec<&SensitiveClaim> =
+                claims.iter().copied().filter(|claim| claim.counted == Counted::Rows).collect();
+            let nothing = SensitiveClaim::measured(&claims[0].column);
+            if by_rows.is_empty() {
+                by_rows.push(&nothing);
+            }
+            report.measured.extend(sensitive::check(&histograms, &by_rows, &mut report.findings));
+        }
+    }
+
+    /// Claims by persons whom the caller has named, each for itself.
+    fn by_labels(&self, report: &mut Report) {
+        for &(at, claim) in self.claims {
+            let Counted::Labelled(labels) = &claim.counted else {
+                continue;
+            };
+            if labels.len() != self.release.n_rows() {
+                report.findings.push(Finding {
+                    claim: format!("every row has a person, for claims on {} by persons", claim.column),
+                    found: format!("{} rows, {} persons", self.release.n_rows(), labels.len()),
+                    holds: false,
+                });
+                continue;
+            }
+            let persons = Persons::of_labels(labels);
+            let grouped = Grouped {
+                of_row: &self.groups.of_row,
+                n_groups: self.groups.len(),
+                kept: None,
+                persons: Some(&persons),
+            };
+            let column = self.release.column(at);
+            let measured =
+                sensitive::check(&Histograms::new(&column, &grouped), &[claim], &mut report.findings);
+            report.add_by_persons(measured);
+        }
+    }
+
+    /// Claims by persons whom the input names. `people` are known only if the release was made from the input as it
+    /// should be.
+    fn by_persons(&self, source: Option<&Source<'_>>, people: Option<&People>, report: &mut Report) {
+        for (at, claims) in self.columns(|claim| claim.counted == Counted::Persons) {
+            let name = self.release.header()[at].to_owned();
+            let input = source.map(|source| source.input);
+            let origin = input.and_then(|input| input.header().iter().position(|column| *column == name));
+            let (Some(people), Some(input), Some(origin)) = (people, input, origin) else {
+                // What claims nothing cannot fail.
+                if claims.iter().any(|claim| claim.has_threshold()) {
+                    report.findings.push(Finding {
+                        claim: format!("what is claimed of {name} by persons"),
+                        found: "persons could not be counted: that takes the input, the column that names them, and \
+                                a release that was made from it by full-domain generalization"
+                            .into(),
+                        holds: false,
+                    });
+                }
+                continue;
+            };
+            let grouped = Grouped {
+                of_row: &people.groups,
+                n_groups: people.n_groups,
+                kept: Some(&people.is_released),
+                persons: Some(&people.persons),
+            };
+            let column = input.column(origin);
+            let measured =
+                sensitive::check(&Histograms::new(&column, &grouped), &claims, &mut report.findings);
+            report.add_by_persons(measured);
+        }
+    }
 }
 
 /// Groups the rows by the labels of some columns.

@@ -9,21 +9,24 @@
 //! | entropy ℓ | how evenly are they spread? (e to the entropy) | the same |
 //! | recursive (c, ℓ) | how much more frequent is the first value than all from the ℓ-th on? | the same |
 //! | t | how far is the group's distribution from the whole release's? | Li et al., ICDE 2007 |
+//! | δ | by what factor does a share differ from the whole release's, up or down? (δ is its logarithm) | Brickell, Shmatikov, KDD 2008 |
+//! | β | by what part of itself has a share grown? | Cao, Karras, PVLDB 2012 |
 //!
 //! All are exact fractions of counts except the entropy. t is measured with all values equally far apart, and, where
-//! all values are numbers, by their order too. Cost: the rows once, and each group's values sorted.
+//! all values are numbers, by their order too. What counts are of, rows or persons, is decided by the [`Histograms`].
+//! Cost: the rows once, and each group's values sorted.
 
-use crate::entropy::{exp_entropy, reaches};
-use crate::keys::{Groups, Numbers};
+use crate::Fraction;
+use crate::entropy::exp_entropy;
+use crate::histograms::Histograms;
 use crate::ordered::Ranks;
-use crate::{Fraction, LabelColumn};
 
 /// What a release reaches on one sensitive column. Without rows there is nothing to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The column.
     pub column: String,
-    /// The greatest share of one value in a group, as a fraction: rows with the value, rows of the group.
+    /// The greatest share of one value in a group, as a fraction: rows (or persons) with the value, those of the group.
     pub alpha: Option<(u64, u64)>,
     /// The least number of distinct values in a group.
     pub distinct_l: Option<u64>,
@@ -35,78 +38,66 @@ pub struct Measured {
     pub t: Option<Fraction>,
     /// The same by ordered distances; `None` unless all values are numbers.
     pub ordered_t: Option<Fraction>,
+    /// The greatest factor by which a value's share of a group differs from its share of the whole release, up or down:
+    /// the release satisfies δ-disclosure for every δ greater than its logarithm. `None` if a group lacks a value.
+    pub disclosure: Option<Fraction>,
+    /// The greatest part of itself by which a share of the whole release has grown in a group: basic β-likeness.
+    pub beta: Option<Fraction>,
     /// Groups in which everybody has the same value.
     pub uniform_groups: u64,
+    /// The same by persons, where a claim of the column counts them ([`crate::Counted`]).
+    pub by_persons: Option<Box<Measured>>,
 }
 
-/// The values of a column, group by group.
-struct Histograms {
-    /// The values of all rows, the rows of a group side by side.
-    values: Vec<u32>,
-    /// Where each group starts in `values`; the end of the last one too.
-    starts: Vec<usize>,
-    /// How many rows have each value.
-    overall: Vec<u64>,
+/// How much and how little of a group a value has, at worst.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    /// How many have the value in all groups together.
+    pub(crate) all: u64,
+    /// The greatest share: counts of the value, and of all values of the group.
+    pub(crate) greatest: (u64, u64),
+    /// The least share of the groups that have the value.
+    pub(crate) least: (u64, u64),
 }
 
-impl Histograms {
-    fn new(codes: &[u32], of_code: &[u32], n_values: usize, groups: &Groups) -> Self {
-        let mut starts = Vec::with_capacity(groups.len() + 1);
-        let mut start = 0;
-        for rows in groups.sizes() {
-            starts.push(start);
-            start += rows as usize;
-        }
-        starts.push(start);
-        let mut next = starts.clone();
-        let mut values = vec![0; start];
-        let mut overall = vec![0; n_values];
-        for (&code, &group) in codes.iter().zip(&groups.of_row) {
-            let value = of_code[code as usize];
-            values[next[group as usize]] = value;
-            next[group as usize] += 1;
-            overall[value as usize] += 1;
-        }
-        Histograms { values, starts, overall }
+/// What a release reaches, and what thresholds of δ and β need beside that.
+pub(crate) struct Reached {
+    pub(crate) measured: Measured,
+    /// The shares of each value that occurs.
+    pub(crate) shares: Vec<Shares>,
+    /// Groups in which a value of the release is missing.
+    pub(crate) incomplete_groups: u64,
+}
+
+/// Is the first share greater?
+fn is_greater((n, of): (u64, u64), (other_n, other_of): (u64, u64)) -> bool {
+    u128::from(n) * u128::from(other_of) > u128::from(other_n) * u128::from(of)
+}
+
+impl Shares {
+    /// By what part of itself the share in the whole release has grown, at most: (q − p) / p.
+    pub(crate) fn growth(&self, n_overall: u64) -> Fraction {
+        let (n, of) = self.greatest;
+        let (here, there) = (u128::from(n) * u128::from(n_overall), u128::from(self.all) * u128::from(of));
+        Fraction::new(here.saturating_sub(there), there).unwrap_or(Fraction::from(0))
     }
 
-    /// Calls `see` with each group's values and how often the group has them, in the order of first appearance.
-    fn each_group(&self, mut see: impl FnMut(&[(u32, u64)])) {
-        let mut counts = vec![0_u64; self.overall.len()];
-        let mut group = Vec::new();
-        for bounds in self.starts.windows(2) {
-            let rows = &self.values[bounds[0]..bounds[1]];
-            group.clear();
-            for &value in rows {
-                if counts[value as usize] == 0 {
-                    group.push((value, 0));
-                }
-                counts[value as usize] += 1;
-            }
-            for (value, n) in &mut group {
-                *n = std::mem::take(&mut counts[*value as usize]);
-            }
-            see(&group);
-        }
+    /// The factor by which the share in the whole release differs from that in a group, at most.
+    fn factor(&self, n_overall: u64) -> Fraction {
+        let factor = |(n, of): (u64, u64)| {
+            let (here, there) =
+                (u128::from(n) * u128::from(n_overall), u128::from(self.all) * u128::from(of));
+            Fraction::new(here.max(there), here.min(there)).unwrap_or(Fraction::from(1))
+        };
+        factor(self.greatest).max(factor(self.least))
     }
 }
 
-/// Measures a column, and counts the groups whose entropy is less than that of `entropy_l` equal shares.
-pub(crate) fn measure(
-    column: &LabelColumn<'_>,
-    name: &str,
-    groups: &Groups,
-    entropy_l: Option<Fraction>,
-) -> (Measured, u64) {
-    let mut numbers = Numbers::default();
-    let of_code = numbers.all(column.labels.iter().copied());
-    let histograms = Histograms::new(&column.codes, &of_code, numbers.len(), groups);
-    let mut labels = vec![""; numbers.len()];
-    for (label, &value) in column.labels.iter().zip(&of_code) {
-        labels[value as usize] = label;
-    }
-    let ranks = Ranks::new(&labels, &histograms.overall);
-    let n_rows: u64 = histograms.overall.iter().sum();
+/// Measures a column.
+pub(crate) fn measure(name: &str, histograms: &Histograms<'_>) -> Reached {
+    let ranks = Ranks::of_numbers(&histograms.labels, &histograms.overall);
+    let n_overall = histograms.n_overall;
+    let n_values = histograms.overall.iter().filter(|&&n| n > 0).count();
     let mut measured = Measured {
         column: name.to_owned(),
         alpha: None,
@@ -115,15 +106,21 @@ pub(crate) fn measure(
         recursive_c: Vec::new(),
         t: None,
         ordered_t: None,
+        disclosure: None,
+        beta: None,
         uniform_groups: 0,
+        by_persons: None,
     };
-    let mut below_entropy = 0;
+    let none = |&all: &u64| Shares { all, greatest: (0, 1), least: (1, 0) };
+    let mut shares: Vec<Shares> = histograms.overall.iter().map(none).collect();
+    let mut incomplete_groups = 0;
     let mut descending: Vec<u64> = Vec::new();
-    histograms.each_group(|counts| {
+    histograms.each_group(|group| {
         descending.clear();
-        descending.extend(counts.iter().map(|&(_, n)| n));
+        descending.extend(group.frequencies());
         descending.sort_unstable_by(|a, b| b.cmp(a));
-        let size: u64 = descending.iter().sum();
+        // Of persons there may be more values than persons.
+        let (size, total): (u64, u64) = (group.size, descending.iter().sum());
         let most = descending[0];
         // Compared as fractions: a/b > c/d iff a·d > c·b. Of equal shares the larger group's, whatever the order of rows.
         let is_worse = |(n, of): (u64, u64)| {
@@ -133,13 +130,20 @@ pub(crate) fn measure(
         if measured.alpha.is_none_or(is_worse) {
             measured.alpha = Some((most, size));
         }
+        incomplete_groups += u64::from(group.counts.len() < n_values);
+        for &(value, n) in group.counts {
+            let Shares { greatest, least, .. } = &mut shares[value as usize];
+            if is_greater((n, total), *greatest) {
+                *greatest = (n, total);
+            }
+            if is_greater(*least, (n, total)) {
+                *least = (n, total);
+            }
+        }
         measured.uniform_groups += u64::from(descending.len() == 1);
 
         let entropy = exp_entropy(descending.iter().copied());
         measured.entropy_l = Some(measured.entropy_l.map_or(entropy, |least| least.min(entropy)));
-        if entropy_l.is_some_and(|least| !reaches(descending.iter().copied(), entropy, least)) {
-            below_entropy += 1;
-        }
 
         // As far as every group so far has values: r₁ / (r_ℓ + … + r_m), from ℓ = 2 on.
         let is_first = measured.distinct_l.is_none();
@@ -149,7 +153,7 @@ pub(crate) fn measure(
             measured.recursive_c = vec![Fraction::from(0); descending.len() - 1];
         }
         measured.recursive_c.truncate(descending.len() - 1);
-        let mut tail = size;
+        let mut tail = total;
         for (worst, before) in measured.recursive_c.iter_mut().zip(&descending) {
             tail -= before;
             let ratio = Fraction::new(most.into(), tail.into()).expect("the l-th value has rows");
@@ -157,20 +161,25 @@ pub(crate) fn measure(
         }
 
         // Values that the group has, then all others: |0 − Nᵢ/N| each.
-        let mut others = n_rows;
+        let mut others = n_overall;
         let mut distance: u128 = 0;
-        for &(value, n) in counts {
+        for &(value, n) in group.counts {
             let all = histograms.overall[value as usize];
-            distance += (u128::from(n) * u128::from(n_rows)).abs_diff(u128::from(all) * u128::from(size));
+            distance += (u128::from(n) * u128::from(n_overall)).abs_diff(u128::from(all) * u128::from(total));
             others -= all;
         }
-        distance += u128::from(others) * u128::from(size);
-        let distance = Fraction::new(distance, 2 * u128::from(size) * u128::from(n_rows));
+        distance += u128::from(others) * u128::from(total);
+        let distance = Fraction::new(distance, 2 * u128::from(total) * u128::from(n_overall));
         // `None` is less than any fraction.
         measured.t = measured.t.max(distance);
-        measured.ordered_t = measured.ordered_t.max(ranks.as_ref().map(|ranks| ranks.distance(counts)));
+        measured.ordered_t = measured.ordered_t.max(ranks.as_ref().map(|ranks| ranks.distance(group.counts)));
     });
-    (measured, below_entropy)
+    shares.retain(|value| value.all > 0);
+    measured.beta = shares.iter().map(|value| value.growth(n_overall)).max();
+    if incomplete_groups == 0 {
+        measured.disclosure = shares.iter().map(|value| value.factor(n_overall)).max();
+    }
+    Reached { measured, shares, incomplete_groups }
 }
 
 #[cfg(test)]
@@ -204,6 +213,8 @@ mod tests {
         // Overall flu 3/6, cold 2/6, asthma 1/6; group 2 has 1/2, 1/2, 0: (0 + 1/6 + 1/6) / 2.
         assert_eq!(measured.t, Fraction::new(1, 6));
         assert_eq!(measured.ordered_t, None, "not numbers");
+        // Cold grows from 1/3 to 1/2.
+        assert_eq!((measured.disclosure, measured.beta), (None, Fraction::new(1, 2)));
         assert_eq!(measured.uniform_groups, 0);
     }
 
@@ -235,6 +246,8 @@ mod tests {
         recursive_c: BTreeMap<usize, f64>,
         t: f64,
         ordered_t: f64,
+        delta: f64,
+        beta: f64,
     }
 
     fn naive(rows: &[(u8, i32)]) -> Naive {
@@ -250,6 +263,8 @@ mod tests {
             recursive_c: BTreeMap::new(),
             t: 0.0,
             ordered_t: 0.0,
+            delta: 0.0,
+            beta: 0.0,
         };
         for group in groups {
             let here: Vec<f64> = values.iter().map(|&value| count(&|of| of == group, value)).collect();
@@ -280,6 +295,11 @@ mod tests {
                 })
                 .sum();
             worst.ordered_t = worst.ordered_t.max(moved / (values.len() - 1).max(1) as f64);
+            for (&value, n) in values.iter().zip(&here) {
+                let (q, p) = (n / size, count(&|_| true, value) / rows.len() as f64);
+                worst.delta = worst.delta.max((q / p).ln().abs());
+                worst.beta = worst.beta.max((q - p) / p);
+            }
         }
         worst.recursive_c.retain(|&l, _| l <= worst.distinct_l);
         worst
@@ -300,6 +320,11 @@ mod tests {
             prop_assert!(near(measured.entropy_l.unwrap(), expected.entropy_l));
             prop_assert!(near(measured.t.unwrap().to_f64(), expected.t));
             prop_assert!(near(measured.ordered_t.unwrap().to_f64(), expected.ordered_t));
+            prop_assert!(near(measured.beta.unwrap().to_f64(), expected.beta));
+            match measured.disclosure {
+                Some(factor) => prop_assert!(near(factor.to_f64().ln(), expected.delta)),
+                None => prop_assert!(expected.delta.is_infinite()),
+            }
             prop_assert_eq!(measured.recursive_c.len(), expected.recursive_c.len());
             for (ratio, expected) in measured.recursive_c.iter().zip(expected.recursive_c.values()) {
                 prop_assert!(near(ratio.to_f64(), *expected));

@@ -1,14 +1,17 @@
-//! How far is a group from the whole release, where values are numbers?
+//! How far is a group from the whole release, where values have an order?
 //!
 //! The earth mover's distance with ordered distances (Li, Li, Venkatasubramanian, ICDE 2007): with the values in
 //! order, neighbours are 1/(m−1) apart, and the distance is the sum of the absolute running differences, over m − 1.
+//! Only values that occur in the release have a place.
 //!
-//! Values are ordered as decimal numbers, exactly; texts of one number (`1`, `1.0`) are one value. A running difference
-//! is N·C − n·P over n·N, with C and P the rows up to a value in the group and in the release. Between two values of
-//! the group C stays and P grows, so that a binary search finds where the sign changes: a group costs as much as it has
-//! values, not as the column has.
+//! The order is that of a list, or of decimal numbers, exactly; texts of one number (`1`, `1.0`) are one value then. A
+//! running difference is N·C − n·P over n·N, with C and P the rows up to a value in the group and in the release. Between
+//! two values of the group C stays and P grows, so that a binary search finds where the sign changes: a group costs as
+//! much as it has values, not as the column has.
 
 use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
 
 use crate::Fraction;
 
@@ -23,19 +26,41 @@ pub(crate) struct Ranks {
 }
 
 impl Ranks {
-    /// `None` if a value that occurs is not a decimal number.
-    pub(crate) fn new(labels: &[&str], overall: &[u64]) -> Option<Self> {
-        let mut numbers: Vec<(Decimal<'_>, usize)> = labels
-            .iter()
-            .enumerate()
-            .filter(|&(value, _)| overall[value] > 0)
+    /// In the order of numbers; `None` if a value that occurs is not a decimal number.
+    pub(crate) fn of_numbers(labels: &[&str], overall: &[u64]) -> Option<Self> {
+        let numbers: Vec<(Decimal<'_>, usize)> = occurring(labels, overall)
             .map(|(value, label)| Decimal::parse(label).map(|number| (number, value)))
             .collect::<Option<_>>()?;
-        numbers.sort_unstable();
-        let mut ranks = Ranks { of_value: vec![0; labels.len()], up_to: Vec::new(), sums: vec![0] };
+        Some(Ranks::new(numbers, overall))
+    }
+
+    /// In the order of a list, which may have values that do not occur. What is wrong with it otherwise.
+    pub(crate) fn of_list(list: &[String], labels: &[&str], overall: &[u64]) -> Result<Self, String> {
+        let values: FxHashMap<&str, usize> =
+            occurring(labels, overall).map(|(value, label)| (label, value)).collect();
+        let listed: Vec<(usize, usize)> = list
+            .iter()
+            .enumerate()
+            .filter_map(|(place, value)| values.get(value.as_str()).map(|&value| (place, value)))
+            .collect();
+        let mut places = vec![None; labels.len()];
+        for &(place, value) in &listed {
+            if let Some(before) = places[value].replace(place) {
+                return Err(format!("entries {} and {} of the order are the same", before + 1, place + 1));
+            }
+        }
+        if listed.len() < values.len() {
+            return Err(format!("{} values are not in the order", values.len() - listed.len()));
+        }
+        Ok(Ranks::new(listed, overall))
+    }
+
+    fn new<P: Ord>(mut placed: Vec<(P, usize)>, overall: &[u64]) -> Self {
+        placed.sort_unstable();
+        let mut ranks = Ranks { of_value: vec![0; overall.len()], up_to: Vec::new(), sums: vec![0] };
         let mut rows = 0;
-        for (at, (number, value)) in numbers.iter().enumerate() {
-            if at > 0 && numbers[at - 1].0 == *number {
+        for (at, (place, value)) in placed.iter().enumerate() {
+            if at > 0 && placed[at - 1].0 == *place {
                 ranks.up_to.pop();
             }
             rows += u128::from(overall[*value]);
@@ -47,7 +72,7 @@ impl Ranks {
             sum += rows;
             ranks.sums.push(sum);
         }
-        Some(ranks)
+        ranks
     }
 
     /// The distance of a group with these values and counts.
@@ -77,6 +102,11 @@ impl Ranks {
         let above = size * (self.sums[to] - self.sums[split]) - level * (to - split) as u128;
         below + above
     }
+}
+
+/// The values that occur, and their labels.
+fn occurring<'a>(labels: &'a [&'a str], overall: &'a [u64]) -> impl Iterator<Item = (usize, &'a str)> {
+    labels.iter().copied().enumerate().filter(|&(value, _)| overall[value] > 0)
 }
 
 /// A decimal number, as written.
@@ -153,11 +183,24 @@ mod tests {
     fn the_distances_of_the_paper_are_found() {
         let labels: Vec<String> = (3..12).map(|salary| (salary * 1000).to_string()).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let ranks = Ranks::new(&labels, &[1; 9]).unwrap();
+        let ranks = Ranks::of_numbers(&labels, &[1; 9]).unwrap();
         assert_eq!(ranks.distance(&[(0, 1), (1, 1), (2, 1)]), Fraction::new(3, 8).unwrap());
         assert_eq!(ranks.distance(&[(3, 1), (5, 1), (8, 1)]), Fraction::new(1, 6).unwrap());
-        let same = Ranks::new(&["1", "1.0", "x"], &[1, 1, 0]).unwrap();
+        let same = Ranks::of_numbers(&["1", "1.0", "x"], &[1, 1, 0]).unwrap();
         assert_eq!(same.distance(&[(0, 1)]), Fraction::from(0), "one number, written in two ways");
-        assert!(Ranks::new(&["1", "x"], &[1, 1]).is_none());
+        assert!(Ranks::of_numbers(&["1", "x"], &[1, 1]).is_none());
+    }
+
+    #[test]
+    fn a_list_orders_what_numbers_do_not() {
+        let list = |entries: &str| -> Vec<String> { entries.split(' ').map(str::to_owned).collect() };
+        let labels = ["high", "low", "never", "middle"];
+        let ranks = Ranks::of_list(&list("low unseen middle unseen high"), &labels, &[1, 1, 0, 1]).unwrap();
+        // All of it from low: a third by 1/2, a third by 1.
+        assert_eq!(ranks.distance(&[(1, 1)]), Fraction::new(1, 2).unwrap());
+        assert_eq!(ranks.distance(&[(3, 1)]), Fraction::new(1, 3).unwrap());
+        let problem = |entries: &str| Ranks::of_list(&list(entries), &labels, &[1, 1, 0, 1]).err();
+        assert_eq!(problem("low high").unwrap(), "1 values are not in the order");
+        assert_eq!(problem("low middle high low").unwrap(), "entries 1 and 4 of the order are the same");
     }
 }
