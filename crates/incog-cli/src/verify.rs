@@ -91,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 recursive: arguments.recursive,
                 t: arguments.t,
                 ordered: arguments.ordered,
+                ..SensitiveClaim::default()
             };
             let claims = Claims {
                 quasi_identifiers: arguments.qi.clone(),

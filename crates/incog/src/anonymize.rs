@@ -23,7 +23,7 @@ use crate::record::{ENDING, Key, Record, Seen};
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
-use crate::verification::{self, Collected, Released, claims, write_report};
+use crate::verification::{Collected, Released, claims, write_report};
 
 /// A release that was verified and written.
 #[derive(Debug)]
@@ -89,8 +89,6 @@ impl Plan {
         let (path, missing_folder) = self.output_path()?;
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
-        // What nobody could verify is not worth a search.
-        verification::requirements(self)?;
         let costs = self.costs()?;
         let Some(Choice { statistics: chosen, known, left_open }) = self.choose(&costs, watch)? else {
             return Ok(Anonymized::Impossible(self.obstacle(watch)?));
@@ -99,7 +97,6 @@ impl Plan {
             Settled::Holds(statistics) => statistics,
             Settled::Fails(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
-        verification::check_suppression(self, &statistics.levels)?;
         let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
         let release = recoding.apply(&self.table, &self.attributes)?;
         if release.n_rows() as u64 + statistics.suppressed_rows != costs.n_rows {

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::hierarchies;
 use crate::job::{DistanceJob, HierarchyJob, Job, LikenessJob, NumberOrText, RequireJob, RoleJob, TreeJob};
 use crate::plan::Mistakes;
+use crate::verification;
 
 /// A requirement whose model and numbers make sense.
 #[derive(Debug)]
@@ -256,6 +257,36 @@ fn distance(job: &Job, requirement: &Requirement<'_>, column: &Column) -> Result
         }
         (Some(DistanceJob::Equal | DistanceJob::Hierarchical), ..) => Ok(Some(Distance::equal())),
     }
+}
+
+/// The cells that a requirement speaks of, for the checker.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    /// The pooled values.
+    pub(crate) values: Vec<String>,
+    /// The values in their order.
+    pub(crate) order: Vec<String>,
+    /// The labels of each value, by level.
+    pub(crate) paths: Vec<Vec<String>>,
+}
+
+/// The cells of the job's requirement of this index.
+pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<Cells> {
+    let require = &job.policy.require[at];
+    let texts = |list: &Option<Vec<NumberOrText>>| list.iter().flatten().map(ToString::to_string).collect();
+    let mut cells = Cells { values: texts(&require.values), order: texts(&require.order), paths: Vec::new() };
+    if let (Some(hierarchy), Some(name)) = (&require.hierarchy, &require.sensitive) {
+        let column = column(table, name)?;
+        let key = ["policy", "require", &(at + 1).to_string(), "hierarchy"];
+        let attribute = hierarchies::attribute_at(job, &key, name, hierarchy, column, None)?;
+        // Level 0 of a path is the value itself, also where the hierarchy may not keep it.
+        let row = |(code, value): (usize, &str)| {
+            let path = verification::path(&attribute, code);
+            std::iter::once(value.to_owned()).chain(path.into_iter().skip(1)).collect()
+        };
+        cells.paths = column.dictionary().values().enumerate().map(row).collect();
+    }
+    Ok(cells)
 }
 
 /// A requirement as the release record states it: no value, no path.

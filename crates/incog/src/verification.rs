@@ -7,22 +7,20 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use incog_core::check::Problem;
-use incog_core::frequency::Method;
 use incog_core::hierarchy::{Attribute, Attributes};
-use incog_core::lattice::{Grouping, Lattice};
+use incog_core::lattice::Lattice;
 use incog_core::metric;
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::{
-    Claims, Finding, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Source,
-    StringTable, check,
+    Claims, Counted, Distance, Finding, Fraction, Hierarchy, LabelColumn, Labels, Likeness, RecodingClaim,
+    Report, SensitiveClaim, Source, StringTable, check,
 };
 
 use crate::plan::{self, Plan};
 use crate::record::{Key, Record, Seen, sha256_of};
-use crate::requirements::{self, RequirePart};
+use crate::requirements::{self, Cells, RequirePart};
 use crate::source::{self, Data, Format};
 
 /// A release as strings.
@@ -64,102 +62,73 @@ impl Labels for Collected<'_> {
 }
 
 /// What the plan's job requires beyond k, in the checker's terms.
-pub(crate) fn requirements(plan: &Plan) -> Result<Vec<SensitiveClaim>> {
-    let unit = plan.job.policy.unit.as_deref();
-    required(&requirements::parts(&plan.job)?, unit)
-}
-
-/// Requirements in the checker's terms.
-///
-/// **To be completed** as the checker learns more: pooled values, orders given as a list, hierarchical distances,
-/// delta-disclosure, beta-likeness, and shares of persons. Until then such a requirement is refused here, and so no release
-/// is written that nobody has checked.
-fn required(parts: &[RequirePart], unit: Option<&str>) -> Result<Vec<SensitiveClaim>> {
+fn requirements(plan: &Plan) -> Result<Vec<SensitiveClaim>> {
+    let counted = if plan.job.policy.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let mut claims = Vec::new();
-    for part in parts {
-        let has = |key: &str| part.parameters.contains_key(key);
-        let number = |key: &str| -> Result<Fraction> {
-            let number = part.parameters.get(key).and_then(|text| text.parse().ok());
-            number.ok_or_else(|| Error::input(format!("`{}` has no number `{key}`", part.model)))
-        };
-        let whole = |key: &str| -> Result<u64> {
-            let l = number(key)?.reduced();
-            let whole = u64::try_from(l.numerator()).ok().filter(|_| l.denominator() == 1);
-            whole.ok_or_else(|| Error::input(format!("`{key}` of `{}` is not a whole number", part.model)))
-        };
-        let mut claim = SensitiveClaim::measured(part.sensitive.clone());
-        let distance = part.parameters.get("distance").map_or("equal", String::as_str);
-        match (part.model.as_str(), unit) {
-            ("distinct-l", _) => claim.distinct_l = Some(whole("l")?),
-            ("alpha-k", None) if !has("values") => claim.alpha = Some(number("alpha")?),
-            ("entropy-l", None) => claim.entropy_l = Some(number("l")?),
-            ("recursive-cl", None) => claim.recursive = Some((number("c")?, whole("l")?)),
-            ("t-closeness", None) if distance != "hierarchical" && !has("order") => {
-                (claim.t, claim.ordered) = (Some(number("t")?), distance == "ordered");
-            }
-            (model, _) => {
-                let of = match unit {
-                    Some(_) => " counted by persons",
-                    None if has("values") => " of pooled values",
-                    None if has("order") => " by a list of values",
-                    None if distance == "hierarchical" => " by hierarchical distances",
-                    None => "",
-                };
-                return Err(Error::input(format!("`{model}`{of} cannot be verified independently yet"))
-                    .with_hint("nothing is published unverified; `incog search` works with this job"));
-            }
+    for (at, part) in requirements::parts(&plan.job)?.iter().enumerate() {
+        let cells = requirements::cells(&plan.job, at, &plan.table)?;
+        match required(part, Some(cells), &counted)? {
+            Some(claim) => claims.push(claim),
+            None => return Err(Error::new(ErrorKind::Internal, "a requirement cannot be verified")),
         }
-        claims.push(claim);
     }
     Ok(claims)
 }
 
-/// Can the checker account for what is left out at these levels?
-///
-/// **To be removed** once it knows of other models than k: until then it takes every suppressed group of at least k rows for
-/// one that was large enough to be published.
-pub(crate) fn check_suppression(plan: &Plan, levels: &[u8]) -> Result<()> {
-    let Problem { source, policy } = plan.problem();
-    let Some(k_only) = policy.k_only() else {
-        return Ok(());
+/// A requirement in the checker's terms. `None` if it takes cells or persons, and they are not at hand.
+fn required(part: &RequirePart, cells: Option<Cells>, counted: &Counted) -> Result<Option<SensitiveClaim>> {
+    let has = |key: &str| part.parameters.contains_key(key);
+    let number = |key: &str| -> Result<Fraction> {
+        let number = part.parameters.get(key).and_then(|text| text.parse().ok());
+        number.ok_or_else(|| Error::input(format!("`{}` has no number `{key}`", part.model)))
     };
-    let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
-    let n_large = policy.refused(&set)?.len() - k_only.refused(&set)?.len();
-    if n_large == 0 {
-        return Ok(());
+    let whole = |key: &str| -> Result<u64> {
+        let l = number(key)?.reduced();
+        let whole = u64::try_from(l.numerator()).ok().filter(|_| l.denominator() == 1);
+        whole.ok_or_else(|| Error::input(format!("`{key}` of `{}` is not a whole number", part.model)))
+    };
+    let distance = part.parameters.get("distance").map_or("equal", String::as_str);
+    // Distinct values are the same, whoever is counted.
+    let counted = if part.model == "distinct-l" { &Counted::Rows } else { counted };
+    let takes_cells = has("values") || has("order") || distance == "hierarchical";
+    if cells.is_none() && (takes_cells || *counted != Counted::Rows) {
+        return Ok(None);
     }
-    Err(Error::input(format!(
-        "{n_large} groups of enough rows are left out for other models than k-anonymity, which cannot be verified \
-         independently yet"
-    ))
-    .with_hint("nothing is published unverified; `incog search` works with this job; or set suppression to 0"))
-}
-
-/// One claim for each sensitive column, with the requirements on it where they have room in one; all are measured.
-fn on_columns(columns: impl Iterator<Item = String>, required: Vec<SensitiveClaim>) -> Vec<SensitiveClaim> {
-    let mut claims: Vec<SensitiveClaim> = columns.map(SensitiveClaim::measured).collect();
-    for claim in required {
-        let is_free = |other: &&mut SensitiveClaim| {
-            other.column == claim.column
-                && !(other.alpha.is_some() && claim.alpha.is_some()
-                    || other.distinct_l.is_some() && claim.distinct_l.is_some()
-                    || other.entropy_l.is_some() && claim.entropy_l.is_some()
-                    || other.recursive.is_some() && claim.recursive.is_some()
-                    || other.t.is_some() && claim.t.is_some())
-        };
-        match claims.iter_mut().find(is_free) {
-            None => claims.push(claim),
-            Some(other) => {
-                other.alpha = other.alpha.or(claim.alpha);
-                other.distinct_l = other.distinct_l.or(claim.distinct_l);
-                other.entropy_l = other.entropy_l.or(claim.entropy_l);
-                other.recursive = other.recursive.or(claim.recursive);
-                other.ordered |= claim.ordered;
-                other.t = other.t.or(claim.t);
-            }
+    let cells = cells.unwrap_or_default();
+    let mut claim = SensitiveClaim::measured(part.sensitive.clone());
+    claim.counted = counted.clone();
+    match part.model.as_str() {
+        "alpha-k" if has("values") => claim.pooled_alpha = Some((number("alpha")?, cells.values)),
+        "alpha-k" => claim.alpha = Some(number("alpha")?),
+        "distinct-l" => claim.distinct_l = Some(whole("l")?),
+        "entropy-l" => claim.entropy_l = Some(number("l")?),
+        "recursive-cl" => claim.recursive = Some((number("c")?, whole("l")?)),
+        "t-closeness" => {
+            claim.t = Some(number("t")?);
+            claim.distance = Some(match distance {
+                "ordered" if has("order") => Distance::Order(cells.order),
+                "ordered" => Distance::Numbers,
+                "hierarchical" => Distance::Hierarchy(cells.paths),
+                _ => Distance::Equal,
+            });
+        }
+        "delta-disclosure" => claim.delta = Some(number("delta")?),
+        "beta-likeness" => {
+            let is_basic = part.parameters.get("likeness").is_some_and(|name| name == "basic");
+            let likeness = if is_basic { Likeness::Basic } else { Likeness::Enhanced };
+            claim.beta = Some((number("beta")?, likeness));
+        }
+        model => {
+            return Err(Error::input(format!("nobody here knows how to verify `{model}`"))
+                .with_hint("use the version of incog that wrote the record"));
         }
     }
-    claims
+    Ok(Some(claim))
+}
+
+/// Every sensitive column is measured; then what is required of it.
+fn on_columns(columns: impl Iterator<Item = String>, required: Vec<SensitiveClaim>) -> Vec<SensitiveClaim> {
+    columns.map(SensitiveClaim::measured).chain(required).collect()
 }
 
 /// What the plan's job claims of any release of it. `input` is the plan's table.
@@ -183,14 +152,16 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingC
     })
 }
 
-fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
-    let path = |attribute: &Attribute, code: usize| -> Vec<String> {
-        let label = |level| {
-            let label = attribute.labels_at(level)[code];
-            attribute.hierarchy().labels(level).value(label).to_owned()
-        };
-        (0..=attribute.height()).map(label).collect()
+/// The labels of a value, by level.
+pub(crate) fn path(attribute: &Attribute, code: usize) -> Vec<String> {
+    let label = |level| {
+        let label = attribute.labels_at(level)[code];
+        attribute.hierarchy().labels(level).value(label).to_owned()
     };
+    (0..=attribute.height()).map(label).collect()
+}
+
+fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
     attributes
         .iter()
         .map(|attribute| {
@@ -258,12 +229,19 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
     // A job that cannot be read was forged; its digest will tell.
     let given = record.job().and_then(|job| plan::delimiter(&job)).ok().flatten();
     let released = read_release(release, delimiter.or(given))?;
-    let required = required(&record.claims.requires, record.claims.unit.as_deref())?;
+    let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
+    let known: Vec<SensitiveClaim> = record
+        .claims
+        .requires
+        .iter()
+        .filter_map(|part| required(part, None, &counted).transpose())
+        .collect::<Result<_>>()?;
+    let n_unknown = record.claims.requires.len() - known.len();
     let claims = Claims {
         quasi_identifiers: record.quasi_identifiers.clone(),
         k: record.claims.k,
         columns: Some(record.release.columns.clone()),
-        sensitive: on_columns(record.claims.sensitive.keys().cloned(), required),
+        sensitive: on_columns(record.claims.sensitive.keys().cloned(), known),
         source: None,
     };
     let mut report = check(&*released, &claims);
@@ -279,7 +257,14 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         sha256: sha256_of(release)?,
     };
     let anew = record.with_seen(&seen);
-    report.findings.push(compared(record, &anew, "the record is what the release says"));
+    let claim = match n_unknown {
+        0 => "the record is what the release says".to_owned(),
+        n => format!(
+            "the record is what the release says ({n} of {} requirements can be checked with the job and the data only)",
+            record.claims.requires.len()
+        ),
+    };
+    report.findings.push(compared(record, &anew, &claim));
     Ok(report)
 }
 
@@ -311,10 +296,8 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
     for finding in &report.findings {
         writeln!(f, "  {finding}")?;
     }
-    for (at, measured) in report.measured.iter().enumerate() {
-        // A column with several claims of one kind is measured for each.
-        let is_told = report.measured[..at].iter().any(|earlier| earlier.column == measured.column);
-        let Some((n, of)) = measured.alpha.filter(|_| !is_told) else {
+    for measured in &report.measured {
+        let Some((n, of)) = measured.alpha else {
             continue;
         };
         write!(
