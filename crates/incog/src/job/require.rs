@@ -202,7 +202,7 @@ mod tests {
         };
         assert_eq!(refused("alpha-k"), "--require: there is no `:` after the model");
         assert_eq!(refused("alpha-k:SECRET"), "--require: a parameter is not KEY=VALUE");
-        assert_eq!(refused("alpha-k:alfa=1"), "--require: unknown parameter `alfa`; did you mean `alpha`?");
+        assert_eq!(refused("alpha-k:alpa=1"), "--require: unknown parameter `alpa`; did you mean `alpha`?");
         assert_eq!(refused("alpha-k:alpha=1,alpha=0.5"), "--require: `alpha` is given twice");
         assert_eq!(
             refused("t-closeness:distance=SECRET"),
