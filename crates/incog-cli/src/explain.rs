@@ -68,6 +68,7 @@ fn everything() -> Vec<Explained> {
     add(&mut everything, "checker", incog::check::ALL);
     add(&mut everything, "marking", incog::algorithm::MARKINGS);
     add(&mut everything, "metric", incog::metric::ALL);
+    add(&mut everything, "decide", incog::DECIDE);
     everything
 }
 

@@ -15,6 +15,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     section(&mut text, "checkers", incog::check::ALL);
     section(&mut text, "marking", incog::algorithm::MARKINGS);
     section(&mut text, "metrics", incog::metric::ALL);
+    section(&mut text, "decide", incog::DECIDE);
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -59,7 +59,7 @@ enum Command {
     ///
     /// Works on the columns of a job, on a hierarchy file, or on a rule written as in a job file.
     Hierarchy(hierarchy::Arguments),
-    /// List every algorithm, checker, marking, metric and privacy model
+    /// List every privacy model, algorithm, checker, marking, metric and way to decide
     List,
     /// Explain a name that `incog list` prints
     ///

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use incog::job::{ColumnJob, CountOrText, HierarchyJob, Order, Output, Paths, RecordJob, RoleJob};
+use incog::job::{
+    ColumnJob, CountOrText, HierarchyJob, Order, Output, Paths, RecordJob, RequireJob, RoleJob,
+};
 use incog::{Error, Job, Record, Result};
 
 /// Which job, and settings that take the place of its own.
@@ -49,6 +51,11 @@ pub(crate) struct JobArguments {
     /// The column that says whom a row is about, where a person may have several: k then counts persons
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     unit: Option<String>,
+    /// A privacy model of a sensitive column, with its parameters: 'alpha-k:sensitive=occupation,alpha=0.5'. Entries of a
+    /// list are separated by |, a hierarchy is a file. Can be given several times; takes the place of all that the job
+    /// requires. `incog list` has the models, `incog explain NAME` their parameters
+    #[arg(long, value_name = "MODEL:KEY=VALUE,...", help_heading = "Policy")]
+    require: Vec<String>,
 
     /// exhaustive, bottom-up, samarati or incognito; top-down for local recoding [default: incognito]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
@@ -63,6 +70,9 @@ pub(crate) struct JobArguments {
     /// average-group-size or distortion; local recoding is only measured by it [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
+    /// What the generalization is chosen by: all that is required, or k-only [default: all]
+    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    decide: Option<String>,
     /// How many attribute subsets to search at a time [default: 1]; with local recoding, how many threads to use
     #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
@@ -154,12 +164,17 @@ impl JobArguments {
             job.policy.unit = self.unit;
             job.lines.forget(&["policy", "unit"]);
         }
+        if !self.require.is_empty() {
+            job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
+            job.lines.forget_below(&["policy", "require"]);
+        }
         let settings = &mut job.search;
         for (key, flag, setting) in [
             ("algorithm", self.algorithm, &mut settings.algorithm),
             ("checker", self.checker, &mut settings.checker),
             ("marking", self.marking, &mut settings.marking),
             ("metric", self.metric, &mut settings.metric),
+            ("decide", self.decide, &mut settings.decide),
         ] {
             if flag.is_some() {
                 *setting = flag;
@@ -216,10 +231,12 @@ impl JobArguments {
             ("k", self.k.is_some()),
             ("suppression", self.suppression.is_some()),
             ("unit", self.unit.is_some()),
+            ("require", !self.require.is_empty()),
             ("algorithm", self.algorithm.is_some()),
             ("checker", self.checker.is_some()),
             ("marking", self.marking.is_some()),
             ("metric", self.metric.is_some()),
+            ("decide", self.decide.is_some()),
             ("threads", self.threads.is_some()),
             ("seed", self.seed.is_some()),
         ];
@@ -364,6 +381,15 @@ fn read_folder(job: &mut Job, folder: &Path) -> Result<()> {
         .with_hint("a hierarchy is in a file called like its column: age.csv"));
     }
     Ok(())
+}
+
+/// A requirement; its hierarchy file starts in the current folder.
+fn requirement(flag: &str) -> Result<RequireJob> {
+    let mut require = RequireJob::parse(flag)?;
+    if let Some(file) = require.hierarchy.as_mut().and_then(|hierarchy| hierarchy.file.as_mut()) {
+        *file = from_here(std::mem::take(file))?;
+    }
+    Ok(require)
 }
 
 fn give_rule(job: &mut Job, flag: &str) -> Result<()> {

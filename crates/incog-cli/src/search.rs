@@ -39,5 +39,5 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         Format::Json => report.to_json() + "\n",
         Format::Text => report.to_string(),
     })?;
-    Ok(if report.satisfying == 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if report.obstacle.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

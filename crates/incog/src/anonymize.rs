@@ -10,16 +10,19 @@ use incog_core::frequency::Method;
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
+use incog_core::privacy::Pruning;
 use incog_core::recoding::{PerGroup, PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, RecodingClaim, Report, Verified, verify};
 
+use crate::decide::Settled;
 use crate::job::RecordJob;
 use crate::local::{LocalColumn, LocalRelease};
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, Record, Seen};
+use crate::requirements;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
 use crate::verification::{Collected, Released, claims, write_report};
@@ -48,6 +51,8 @@ pub struct Published {
     pub score: f64,
     /// Its loss.
     pub loss: f64,
+    /// What there is to say of the search, a line each.
+    pub notes: Vec<String>,
     /// What the independent checker found.
     pub report: Report,
     /// What it would take to keep one column more detailed, the cheapest first.
@@ -78,6 +83,8 @@ pub enum Anonymized {
 struct Choice {
     statistics: Statistics,
     known: Vec<(Vec<u8>, u64)>,
+    /// Nodes that were judged one by one because pruning is unsound.
+    left_open: Option<u64>,
 }
 
 /// A release that may be written.
@@ -89,6 +96,8 @@ struct Made<'a> {
     /// Whether each attribute is as collected.
     as_collected: Vec<bool>,
     better: Vec<Better>,
+    /// What else there is to say.
+    notes: Vec<String>,
     /// What is known of a local recoding.
     local: Option<LocalRelease>,
 }
@@ -110,12 +119,17 @@ impl Plan {
         self.check_places(&path, record.as_deref())?;
         let costs = self.costs()?;
         let input = Collected(Cow::Borrowed(&self.table));
-        let Made { verified, report, statistics, as_collected, better, local } = match self.local {
+        let Made { verified, report, statistics, as_collected, better, notes, local } = match self.local {
             None => {
                 let Some(choice) = self.choose(&costs, watch)? else {
                     return Ok(Anonymized::Impossible(self.obstacle(watch)?));
                 };
-                self.make_full_domain(choice, &costs, &input, watch)?
+                match self.settle(&choice.statistics)? {
+                    Settled::Holds(settled) => {
+                        self.make_full_domain(&choice, settled, &costs, &input, watch)?
+                    }
+                    Settled::Fails(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
+                }
             }
             Some(search) => {
                 let Some(groups) = self.recode_locally(search, watch)? else {
@@ -169,6 +183,7 @@ impl Plan {
             metric: self.names.metric,
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
+            notes,
             report,
             better,
             local: local.map(|local| (local.columns, local.distortion)),
@@ -180,7 +195,8 @@ impl Plan {
     /// A full-domain release, verified.
     fn make_full_domain<'a>(
         &'a self,
-        Choice { statistics, known }: Choice,
+        chosen: &Choice,
+        statistics: Statistics,
         costs: &Costs,
         input: &Collected<'_>,
         watch: &Watch,
@@ -189,14 +205,19 @@ impl Plan {
         let release = recoding.apply(&self.table, &self.attributes)?;
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
-        let verified = verify(Released(release), &claims(self, input, RecodingClaim::FullDomain))
+        let verified = verify(Released(release), &claims(self, input, RecodingClaim::FullDomain)?)
             .map_err(|report| not_verified(&report))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
             report: verified.report().clone(),
             verified,
             as_collected: with_levels.map(|(attribute, &level)| attribute.level_number(level) == 0).collect(),
-            better: self.better(&statistics, &known)?,
+            better: self.better(&statistics, &chosen.known)?,
+            notes: self.notes(
+                chosen.left_open,
+                chosen.statistics.suppressed_rows,
+                statistics.suppressed_rows,
+            ),
             local: None,
             statistics,
         })
@@ -218,7 +239,7 @@ impl Plan {
         let release = recoding.apply(&self.table, &self.attributes)?;
         watch.enter(Stage::Verifying);
         let verified =
-            verify(Released(release), &self.local_claims(input)).map_err(|report| not_verified(&report))?;
+            verify(Released(release), &self.local_claims(input)?).map_err(|report| not_verified(&report))?;
         let mut report = verified.report().clone();
         if let Some(persons) = self.persons_of(&recoding)? {
             persons.add_to(&mut report);
@@ -236,6 +257,7 @@ impl Plan {
             statistics: local.statistics.clone(),
             as_collected,
             better: Vec::new(),
+            notes: Vec::new(),
             local: Some(local),
         })
     }
@@ -267,6 +289,9 @@ impl Plan {
             taken.push(("job", place_of(&self.job.path)));
         }
         for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
+            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
+        }
+        for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
             taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
         }
         let key = self.key_path();
@@ -313,7 +338,7 @@ impl Plan {
             let suppressed_rows = match judged {
                 Some(rows) => rows,
                 None => {
-                    let Problem { source, policy } = self.problem();
+                    let Problem { source, policy } = self.deciding_problem();
                     let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
                     policy.judge(&set)?.refused_rows
                 }
@@ -342,27 +367,33 @@ impl Plan {
 
     /// The best node that holds. Found without all the others, where the job names no algorithm and that is possible.
     fn choose(&self, costs: &Costs, watch: &Watch) -> Result<Option<Choice>> {
-        let (problem, attributes) = (self.problem(), &self.attributes);
+        let (problem, attributes) = (self.deciding_problem(), &self.attributes);
         watch.enter(Stage::Searching);
         let is_free = self.job.search.algorithm.is_none() && self.job.search.checker.is_none();
-        if is_free && has_optimum_search(&self.policy, self.metric, &attributes.heights()) {
+        if is_free && has_optimum_search(problem.policy, self.metric, &attributes.heights()) {
             let found = optimum(problem, attributes, costs, self.metric, watch)?;
             let lattice = Lattice::new(&attributes.heights())?;
             let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
             let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
-            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known }));
+            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known, left_open: None }));
         }
         let outcome = self.search.run(problem, watch)?;
         watch.enter(Stage::Ranking);
         let (lattice, holding) = (&outcome.lattice, &outcome.holding);
         let best = metric::best(problem, attributes, lattice, holding, costs, self.metric, watch)?;
-        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new() }))
+        let left_open = outcome.left_open;
+        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new(), left_open }))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.
     pub(crate) fn obstacle(&self, watch: &Watch) -> Result<String> {
-        let Problem { source, policy } = self.problem();
+        let Problem { source, policy } = self.deciding_problem();
         let lattice = Lattice::new(&self.attributes.heights())?;
+        if policy.pruning() == Pruning::Unsound {
+            // Something more detailed may need less: only what was looked at can be told.
+            let top: Vec<u8> = lattice.levels(lattice.n_nodes() - 1).collect();
+            return Ok(format!("the most general: {}", self.need(&top)?));
+        }
         let needed_at = |node: usize| -> Result<u64> {
             watch.check()?;
             let set = source.count(&lattice.grouping(node), &policy.demand(), Method::Auto)?;
@@ -381,21 +412,8 @@ impl Plan {
             }
             break;
         }
-        let n_rows = self.table.n_rows();
-        let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
-        let levels: Vec<String> = self
-            .attributes
-            .iter()
-            .zip(lattice.levels(closest))
-            .map(|(attribute, level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
-            .collect();
-        Ok(format!(
-            "closest: {} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
-            levels.join(", "),
-            share(needed),
-            self.policy.budget(),
-            share(self.policy.budget())
-        ))
+        let levels: Vec<u8> = lattice.levels(closest).collect();
+        Ok(format!("closest: {}", self.need(&levels)?))
     }
 }
 
@@ -499,6 +517,9 @@ impl fmt::Display for Published {
         let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
         if !is_told {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
+        }
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
         }
         writeln!(f, "\n\nverified independently, from the released labels:")?;
         write_report(f, &self.report)?;

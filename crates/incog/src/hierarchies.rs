@@ -27,8 +27,19 @@ pub(crate) fn attribute(
 ) -> Result<Attribute> {
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
-    let key = ["columns", name, "hierarchy"];
-    check(job, name, spec)?;
+    attribute_at(job, &["columns", name, "hierarchy"], name, spec, data, fixed)
+}
+
+/// The same for a hierarchy that stands at another key.
+pub(crate) fn attribute_at(
+    job: &Job,
+    key: &[&str],
+    name: &str,
+    spec: &HierarchyJob,
+    data: &Column,
+    fixed: Option<u8>,
+) -> Result<Attribute> {
+    one_kind(name, spec).map_err(|error| job.at(key, &error))?;
     let (hierarchy, origin) = match &spec.file {
         // Errors of a file name the file; those of a rule come from the job.
         Some(file) => {
@@ -36,15 +47,15 @@ pub(crate) fn attribute(
             (source::read_hierarchy(&path, name)?, path.display().to_string())
         }
         None => {
-            let built = rule(job, name, spec)?.build(data, spec.missing.as_deref());
-            (built.map_err(|error| job.at(&key, &error))?, "rule".to_owned())
+            let built = rule_at(job, key, name, spec)?.build(data, spec.missing.as_deref());
+            (built.map_err(|error| job.at(key, &error))?, "rule".to_owned())
         }
     };
     let attribute = Attribute::bind(data, hierarchy, &origin)?;
     match (fixed, &spec.levels) {
         (Some(level), _) => attribute.with_levels(&[level]),
         (None, None) => Ok(attribute),
-        (None, Some(levels)) => attribute.with_levels(levels).map_err(|error| job.at(&key, &error)),
+        (None, Some(levels)) => attribute.with_levels(levels).map_err(|error| job.at(key, &error)),
     }
 }
 
@@ -100,13 +111,17 @@ fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
 
 /// The rule that a job gives for a column. Must not be asked for where it names a file.
 pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
+    rule_at(job, &["columns", name, "hierarchy"], name, spec)
+}
+
+fn rule_at(job: &Job, key: &[&str], name: &str, spec: &HierarchyJob) -> Result<Spec> {
     let spec_of = |error: Error| -> Error {
         let named = Error::new(error.kind(), format!("column `{name}`: {error}"));
         let named = match error.hint() {
             Some(hint) => named.with_hint(hint),
             None => named,
         };
-        job.at(&["columns", name, "hierarchy"], &named)
+        job.at(key, &named)
     };
     Ok(if let Some(widths) = &spec.intervals {
         Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
@@ -122,8 +137,8 @@ pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
         Spec::Tree(match tree {
             TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,
             TreeJob::File(file) => {
-                let text = source::read_text(&job.resolve(file), "the tree")
-                    .map_err(|error| job.at(&["columns", name, "hierarchy"], &error))?;
+                let text =
+                    source::read_text(&job.resolve(file), "the tree").map_err(|error| job.at(key, &error))?;
                 Tree::parse(&text).map_err(spec_of)?
             }
         })

@@ -21,8 +21,10 @@
 pub mod source;
 pub mod job;
 mod hierarchies;
+mod requirements;
 mod plan;
 mod local;
+mod decide;
 mod search;
 mod report;
 mod verification;
@@ -36,6 +38,7 @@ pub mod propose;
 mod init;
 
 pub use anonymize::{Anonymized, Better, Published, record_of};
+pub use decide::{DECIDE, Decide};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy};
 pub use incog_verify as verify;
@@ -45,5 +48,6 @@ pub use local::LocalColumn;
 pub use plan::Plan;
 pub use record::{Key, Record};
 pub use report::{NodeReport, SearchReport};
+pub use requirements::RequirePart;
 pub use search::Listing;
 pub use verification::{read_release, render_report, verify_against};

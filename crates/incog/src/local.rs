@@ -4,7 +4,7 @@
 //! how persons are counted where they have several rows.
 //!
 //! Settings. `seed` is for local recoding only. What is about walking and judging a lattice (`checker`, `marking`,
-//! `memory`, `cube_levels`, `bitmap_sets`, `bitmap_pruning`) is refused: it would have no effect. `metric` and `weights`
+//! `memory`, `cube_levels`, `bitmap_sets`, `bitmap_pruning`, `decide`) is refused: it would have no effect. `metric` and `weights`
 //! are allowed: the release is scored by them, though they do not steer the search. `threads` bounds its threads.
 //!
 //! Everything measured is measured from released labels, so that `incog verify` finds the same from the file.
@@ -26,7 +26,9 @@ use incog_core::metric::{Cells, Distortion, Statistics};
 use incog_core::recoding::{PerGroup, Recoding};
 use incog_core::registry::{find, nearest};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Claims, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check};
+use incog_verify::{
+    Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
+};
 
 use crate::job::Job;
 use crate::plan::Plan;
@@ -82,6 +84,7 @@ impl AlgorithmChoice {
             ("cube_levels", search.cube_levels.is_some()),
             ("bitmap_sets", search.bitmap_sets.is_some()),
             ("bitmap_pruning", search.bitmap_pruning.is_some()),
+            ("decide", search.decide.is_some()),
         ];
         if let Some((key, _)) = settings.iter().find(|(_, is_set)| *is_set) {
             let mistake =
@@ -219,12 +222,17 @@ impl Plan {
     }
 
     /// What is claimed of a local release. Persons are counted apart: see [`Plan::persons_of`].
-    pub(crate) fn local_claims<'a>(&self, input: &'a dyn Labels) -> Claims<'a> {
-        let mut claims = claims(self, input, RecodingClaim::Local);
+    pub(crate) fn local_claims<'a>(&self, input: &'a dyn Labels) -> Result<Claims<'a>> {
+        let mut claims = claims(self, input, RecodingClaim::Local)?;
         if let Some(source) = &mut claims.source {
             source.unit = None;
         }
-        claims
+        // A group has as many distinct values by persons as by rows. Other models cannot be counted by persons here, and the
+        // checker says so.
+        for claim in claims.sensitive.iter_mut().filter(|claim| claim.distinct_l.is_some()) {
+            claim.counted = Counted::Rows;
+        }
+        Ok(claims)
     }
 
     /// How many persons the groups of a recoding have, judged by the checker: nothing to say where rows are counted.
@@ -234,7 +242,7 @@ impl Plan {
         };
         let release = WithPersons::new(self, unit, recoding, groups)?;
         let input = Collected(Cow::Borrowed(&self.table));
-        let mut claims = self.local_claims(&input);
+        let mut claims = self.local_claims(&input)?;
         let k = claims.k;
         claims.columns = claims.columns.map(|columns| columns.into_iter().chain([unit.clone()]).collect());
         claims.sensitive =

@@ -12,16 +12,18 @@ use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
-use incog_core::privacy::{Budget, KAnonymity, Policy};
+use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Role, Table};
 use incog_core::{Error, Result, Watch};
 
 use crate::checkers::CheckerChoice;
+use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
 use crate::job::{CountOrText, Job, RoleJob};
 use crate::local::{AlgorithmChoice, LocalSearch};
 use crate::record::Record;
+use crate::requirements::{self, Models};
 use crate::source::{Data, Format};
 
 /// Data, policy and search, all checked.
@@ -35,6 +37,8 @@ pub struct Plan {
     pub(crate) attributes: Attributes,
     pub(crate) rows: Rows,
     pub(crate) policy: Policy,
+    /// The part of it that generalizations are chosen by, if not the whole.
+    pub(crate) decided_by: Option<Policy>,
     pub(crate) search: Search,
     /// How to search instead, where recoding is local.
     pub(crate) local: Option<LocalSearch>,
@@ -49,6 +53,7 @@ pub(crate) struct Names {
     pub(crate) checker: &'static str,
     pub(crate) marking: &'static str,
     pub(crate) metric: &'static str,
+    pub(crate) decide: &'static str,
 }
 
 impl std::fmt::Debug for Plan {
@@ -65,11 +70,11 @@ const MAX_THREADS: usize = 1024;
 
 /// Mistakes found so far.
 #[derive(Debug, Default)]
-struct Mistakes(Vec<Error>);
+pub(crate) struct Mistakes(Vec<Error>);
 
 impl Mistakes {
     /// The value, or a default with the mistake noted.
-    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+    pub(crate) fn note<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
@@ -130,6 +135,7 @@ impl Plan {
         };
         let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
         let metric = mistakes.note(named(job, metric::ALL, "metric", &job.search.metric, "loss"));
+        let decide = mistakes.note(named(job, DECIDE, "decide", &job.search.decide, "all"));
         let threads = mistakes.note(threads(job));
         let model = mistakes.note(k_anonymity(job));
         let budget = mistakes.note(budget(job));
@@ -137,18 +143,20 @@ impl Plan {
             mistakes.note(check_weights(job, metric));
         }
         mistakes.note(check_roles(job));
+        let requirements = requirements::check(job, &mut mistakes);
         let delimiter = mistakes.note(delimiter(job));
         let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
         if let Some(data) = &data {
             check_columns(job, data.header(), &mut mistakes);
         }
         mistakes.stop()?;
-        let everything = (algorithm, checker, marking, metric, threads, model, budget, data);
+        let everything = (algorithm, checker, marking, metric, decide, threads, model, budget, data);
         let (
             Some(algorithm),
             Some(checker),
             Some(marking),
             Some(metric),
+            Some(decide),
             Some(threads),
             Some(model),
             Some(budget),
@@ -183,20 +191,29 @@ impl Plan {
                 mistakes.note(hierarchies::attribute(job, name, column, data, fixed))
             })
             .collect();
+        let Models { columns, models } =
+            requirements::build(job, &requirements, &table, budget_rows, &mut mistakes);
         mistakes.stop()?;
         let attributes = Attributes::new(attributes)?;
         let mut rows = Rows::new(&table, &attributes)?;
         if let Some(unit) = &job.policy.unit {
             rows = rows.with_unit(&table, unit)?;
         }
-        let policy = Policy::new(vec![Box::new(model)], budget_rows)?;
+        if !columns.is_empty() {
+            rows = rows.with_sensitive(&table, &columns.iter().map(String::as_str).collect::<Vec<_>>())?;
+        }
+        let k_anonymity: Box<dyn PrivacyModel> = Box::new(model);
+        let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget_rows)?;
+        policy.feasible(table.n_rows() as u64)?;
+        let decided_by = if decide.item == Decide::KOnly { policy.k_only() } else { None };
         let (algorithm, local) = match algorithm {
             AlgorithmChoice::Free => (algorithm::choose(&attributes.heights()), None),
             AlgorithmChoice::FullDomain(algorithm) => (algorithm, None),
             AlgorithmChoice::Local(local) => (Search::default().algorithm, Some(local)),
         };
+        let deciding = Problem { source: &rows, policy: decided_by.as_ref().unwrap_or(&policy) };
         let (checker_name, checker) = match local {
-            None => checker.settle(Problem { source: &rows, policy: &policy })?,
+            None => checker.settle(deciding)?,
             Some(_) => ("none", Search::default().checker),
         };
         Ok(Plan {
@@ -205,9 +222,15 @@ impl Plan {
                 .map(|attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0))
                 .collect(),
             policy,
+            decided_by,
             search: Search { algorithm, checker, marking: marking.item, threads, ..Search::default() },
             local,
-            names: Names { checker: checker_name, marking: marking.name, metric: metric.name },
+            names: Names {
+                checker: checker_name,
+                marking: marking.name,
+                metric: metric.name,
+                decide: decide.name,
+            },
             metric: metric.item,
             job: job.clone(),
             format,

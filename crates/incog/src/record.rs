@@ -32,6 +32,7 @@ use sha2::{Digest, Sha256};
 use crate::job::{ColumnJob, HierarchyJob, Job, Lines, Paths, RoleJob, TreeJob};
 use crate::local::{LocalColumn, LocalRelease};
 use crate::plan::Plan;
+use crate::requirements::{self, RequirePart};
 use crate::sink::{Finished, Unfinished};
 use crate::source;
 
@@ -133,6 +134,9 @@ pub struct ClaimsPart {
     pub unit: Option<String>,
     /// How many rows could have been left out.
     pub suppression_budget: u64,
+    /// What else was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<RequirePart>,
     /// Rows of the smallest group.
     pub smallest_group: Option<u64>,
     /// Persons of the group with the fewest, where persons are counted.
@@ -211,6 +215,7 @@ impl Record {
                 k: plan.job.policy.k.unsigned_abs(),
                 unit: plan.job.policy.unit.clone(),
                 suppression_budget: plan.policy.budget(),
+                requires: requirements::parts(&plan.job)?,
                 smallest_group: report.smallest_group,
                 fewest_persons: report.fewest_persons,
                 sensitive: sensitive(report),
@@ -272,6 +277,7 @@ impl Record {
         };
         if let Ok(job) = Job::parse(&self.job) {
             record.claims.k = job.policy.k.unsigned_abs();
+            record.claims.requires = requirements::parts(&job).unwrap_or_default();
             record.claims.unit = job.policy.unit;
         }
         record.claims.smallest_group = seen.report.smallest_group;
@@ -424,6 +430,9 @@ fn without_paths(job: &Job, plan: &Plan) -> Result<String> {
             hierarchy.length = Some(usize::from(attribute.full_height()));
         }
     }
+    for require in &mut job.policy.require {
+        requirements::without_cells(require, IN_THE_JOB);
+    }
     toml::to_string(&job)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the job cannot be written: {error}")))
 }
@@ -447,10 +456,12 @@ pub(crate) fn hierarchies(job: &Job) -> Result<BTreeMap<String, String>> {
         sha256.update(rule);
         Ok(hex(&sha256.finalize().into()))
     };
+    let required = requirements::hierarchies_of(job).map(|(name, hierarchy)| Ok((name, digest(hierarchy)?)));
     let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
     let quasi_identifiers = job.columns.iter().filter(is_quasi);
     quasi_identifiers
         .map(|(name, column)| Ok((name.clone(), digest(&column.hierarchy.clone().unwrap_or_default())?)))
+        .chain(required)
         .collect()
 }
 

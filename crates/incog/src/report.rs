@@ -30,6 +30,8 @@ pub struct SearchReport {
     pub marking: &'static str,
     /// How `best` was picked.
     pub metric: &'static str,
+    /// What the generalization is chosen by.
+    pub decide: &'static str,
     /// Nodes of the lattice.
     pub lattice_nodes: u64,
     /// Is every node classified? If not, `satisfying` counts only what was looked for: one node of minimal height.
@@ -38,6 +40,9 @@ pub struct SearchReport {
     pub satisfying: u64,
     /// Nodes that were checked, all iterations together.
     pub nodes_checked: u64,
+    /// How many nodes were judged one by one because pruning is unsound, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_one_by_one: Option<u64>,
     /// Passes over the table.
     pub table_scans: u64,
     /// Groups read while rolling up.
@@ -52,7 +57,11 @@ pub struct SearchReport {
     /// Every satisfying node, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<Vec<NodeReport>>,
-    /// Where nothing satisfies the policy: how far even the most general release is from it.
+    /// What there is to say of the search, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Where nothing satisfies the policy: how far even the most general release is from it. Also where the
+    /// generalization was decided by k alone and the whole policy refuses too much of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<String>,
     /// How long the search took, in milliseconds, without reading and reporting.
@@ -131,7 +140,10 @@ impl SearchReport {
         SearchReport {
             quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
             rows: costs.n_rows,
-            policy: PolicyReport { requires: plan.policy.describe(), suppression_rows: plan.policy.budget() },
+            policy: PolicyReport {
+                requires: plan.deciding().describe(),
+                suppression_rows: plan.policy.budget(),
+            },
             algorithm: algorithm::ALL
                 .iter()
                 .find(|entry| entry.item == plan.search.algorithm)
@@ -139,10 +151,12 @@ impl SearchReport {
             checker: plan.names.checker,
             marking: plan.names.marking,
             metric: plan.names.metric,
+            decide: plan.names.decide,
             lattice_nodes: outcome.lattice.n_nodes() as u64,
             complete: outcome.coverage == Coverage::Complete,
             satisfying: outcome.holding.len() as u64,
             nodes_checked: outcome.work.nodes_checked,
+            judged_one_by_one: outcome.left_open,
             table_scans: outcome.work.table_scans,
             groups_touched: outcome.work.groups_touched,
             bitmaps: (outcome.set_bytes > 0).then_some(BitmapReport {
@@ -155,6 +169,7 @@ impl SearchReport {
             minimal: minimal.iter().map(node).collect(),
             best: best.map(node),
             all: all.map(|all| all.iter().map(node).collect()),
+            notes: Vec::new(),
             obstacle: None,
             search_ms: search_time.as_secs_f64() * 1000.0,
         }
@@ -198,6 +213,9 @@ impl fmt::Display for SearchReport {
             Some(all) => ("all", all),
             None => ("minimal", &self.minimal),
         };
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
+        }
         if let Some(obstacle) = &self.obstacle {
             writeln!(f, "{obstacle}")?;
         }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use incog_core::metric;
 use incog_core::{Result, Watch};
 
+use crate::decide::{Settled, judged_one_by_one};
 use crate::plan::Plan;
 use crate::report::SearchReport;
 
@@ -28,7 +29,7 @@ impl Plan {
                 .mistake(&["search", "algorithm"], mistake)
                 .with_hint("use `incog anonymize`, or a full-domain algorithm such as incognito"));
         }
-        let problem = self.problem();
+        let problem = self.deciding_problem();
         let start = Instant::now();
         let outcome = self.search.run(problem, watch)?;
         let search_time = start.elapsed();
@@ -44,8 +45,18 @@ impl Plan {
         let best = metric::best(problem, &self.attributes, lattice, holding, &costs, self.metric, watch)?;
         let mut report =
             SearchReport::new(self, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
-        if report.satisfying == 0 {
-            report.obstacle = Some(self.obstacle(watch)?);
+        match &best {
+            None => report.obstacle = Some(self.obstacle(watch)?),
+            Some(best) => match self.settle(&best.statistics)? {
+                Settled::Fails(obstacle) => report.obstacle = Some(obstacle),
+                Settled::Holds(released) => {
+                    let (chosen, released) = (best.statistics.suppressed_rows, released.suppressed_rows);
+                    report.notes = self.notes(outcome.left_open, chosen, released);
+                }
+            },
+        }
+        if report.notes.is_empty() {
+            report.notes = outcome.left_open.map(judged_one_by_one).into_iter().collect();
         }
         Ok(report)
     }

@@ -14,13 +14,14 @@ use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::{
-    Claims, Finding, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Source,
-    StringTable, check,
+    Claims, Counted, Distance, Finding, Fraction, Hierarchy, LabelColumn, Labels, Likeness, RecodingClaim,
+    Report, SensitiveClaim, Source, StringTable, check,
 };
 
 use crate::local::LocalRelease;
 use crate::plan::{self, Plan};
 use crate::record::{Key, Record, Seen, sha256_of};
+use crate::requirements::{self, Cells, RequirePart};
 use crate::source::{self, Data, Format};
 
 /// A release as strings.
@@ -61,17 +62,87 @@ impl Labels for Collected<'_> {
     }
 }
 
+/// What the plan's job requires beyond k, in the checker's terms.
+fn requirements(plan: &Plan) -> Result<Vec<SensitiveClaim>> {
+    let counted = if plan.job.policy.unit.is_some() { Counted::Persons } else { Counted::Rows };
+    let mut claims = Vec::new();
+    for (at, part) in requirements::parts(&plan.job)?.iter().enumerate() {
+        let cells = requirements::cells(&plan.job, at, &plan.table)?;
+        match required(part, Some(cells), &counted)? {
+            Some(claim) => claims.push(claim),
+            None => return Err(Error::new(ErrorKind::Internal, "a requirement cannot be verified")),
+        }
+    }
+    Ok(claims)
+}
+
+/// A requirement in the checker's terms. `None` if it takes cells or persons, and they are not at hand.
+fn required(part: &RequirePart, cells: Option<Cells>, counted: &Counted) -> Result<Option<SensitiveClaim>> {
+    let has = |key: &str| part.parameters.contains_key(key);
+    let number = |key: &str| -> Result<Fraction> {
+        let number = part.parameters.get(key).and_then(|text| text.parse().ok());
+        number.ok_or_else(|| Error::input(format!("`{}` has no number `{key}`", part.model)))
+    };
+    let whole = |key: &str| -> Result<u64> {
+        let l = number(key)?.reduced();
+        let whole = u64::try_from(l.numerator()).ok().filter(|_| l.denominator() == 1);
+        whole.ok_or_else(|| Error::input(format!("`{key}` of `{}` is not a whole number", part.model)))
+    };
+    let distance = part.parameters.get("distance").map_or("equal", String::as_str);
+    // Distinct values are the same, whoever is counted.
+    let counted = if part.model == "distinct-l" { &Counted::Rows } else { counted };
+    let takes_cells = has("values") || has("order") || distance == "hierarchical";
+    if cells.is_none() && (takes_cells || *counted != Counted::Rows) {
+        return Ok(None);
+    }
+    let cells = cells.unwrap_or_default();
+    let mut claim = SensitiveClaim::measured(part.sensitive.clone());
+    claim.counted = counted.clone();
+    match part.model.as_str() {
+        "alpha-k" if has("values") => claim.pooled_alpha = Some((number("alpha")?, cells.values)),
+        "alpha-k" => claim.alpha = Some(number("alpha")?),
+        "distinct-l" => claim.distinct_l = Some(whole("l")?),
+        "entropy-l" => claim.entropy_l = Some(number("l")?),
+        "recursive-cl" => claim.recursive = Some((number("c")?, whole("l")?)),
+        "t-closeness" => {
+            claim.t = Some(number("t")?);
+            claim.distance = Some(match distance {
+                "ordered" if has("order") => Distance::Order(cells.order),
+                "ordered" => Distance::Numbers,
+                "hierarchical" => Distance::Hierarchy(cells.paths),
+                _ => Distance::Equal,
+            });
+        }
+        "delta-disclosure" => claim.delta = Some(number("delta")?),
+        "beta-likeness" => {
+            let is_basic = part.parameters.get("likeness").is_some_and(|name| name == "basic");
+            let likeness = if is_basic { Likeness::Basic } else { Likeness::Enhanced };
+            claim.beta = Some((number("beta")?, likeness));
+        }
+        model => {
+            return Err(Error::input(format!("nobody here knows how to verify `{model}`"))
+                .with_hint("use the version of incog that wrote the record"));
+        }
+    }
+    Ok(Some(claim))
+}
+
+/// Every sensitive column is measured; then what is required of it.
+fn on_columns(columns: impl Iterator<Item = String>, required: Vec<SensitiveClaim>) -> Vec<SensitiveClaim> {
+    columns.map(SensitiveClaim::measured).chain(required).collect()
+}
+
 /// What the plan's job claims of any release of it. `input` is the plan's table.
-pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Claims<'a> {
+pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Result<Claims<'a>> {
     let released = plan.table.columns().iter().filter(|column| column.role() != Role::Identifier);
     let sensitive = plan.table.columns().iter().filter(|column| column.role() == Role::Sensitive);
     let name = |column: &Column| column.name().to_owned();
-    Claims {
+    Ok(Claims {
         quasi_identifiers: plan.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
         // The policy was made from a k that is not negative.
         k: plan.job.policy.k.unsigned_abs(),
         columns: Some(released.map(name).collect()),
-        sensitive: sensitive.map(name).map(SensitiveClaim::measured).collect(),
+        sensitive: on_columns(sensitive.map(name), requirements(plan)?),
         source: Some(Source {
             input,
             hierarchies: hierarchies(&plan.attributes, &plan.table),
@@ -79,17 +150,19 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingC
             budget: plan.policy.budget(),
             recoding,
         }),
-    }
+    })
+}
+
+/// The labels of a value, by level.
+pub(crate) fn path(attribute: &Attribute, code: usize) -> Vec<String> {
+    let label = |level| {
+        let label = attribute.labels_at(level)[code];
+        attribute.hierarchy().labels(level).value(label).to_owned()
+    };
+    (0..=attribute.height()).map(label).collect()
 }
 
 fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
-    let path = |attribute: &Attribute, code: usize| -> Vec<String> {
-        let label = |level| {
-            let label = attribute.labels_at(level)[code];
-            attribute.hierarchy().labels(level).value(label).to_owned()
-        };
-        (0..=attribute.height()).map(label).collect()
-    };
     attributes
         .iter()
         .map(|attribute| {
@@ -110,9 +183,9 @@ impl Plan {
         let released = read_release(release, delimiter.or(self.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
-            return Ok(check(&*released, &claims(self, &input, recoding)));
+            return Ok(check(&*released, &claims(self, &input, recoding)?));
         }
-        let mut report = check(&*released, &self.local_claims(&input));
+        let mut report = check(&*released, &self.local_claims(&input)?);
         if let Some(persons) = self.persons_anew(&*released, &Watch::new())? {
             persons.add_to(&mut report);
         }
@@ -133,7 +206,7 @@ impl Plan {
         if record.local.is_some() {
             return self.verify_local_record(release, &*released, record, key);
         }
-        let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain));
+        let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain)?);
         let costs = self.costs()?;
         let lattice = Lattice::new(&self.attributes.heights())?;
         let described = metric::describe(self.problem(), &self.attributes, &lattice, &[0], &Watch::new())?;
@@ -160,7 +233,7 @@ impl Plan {
         key: Option<&Key>,
     ) -> Result<Report> {
         let input = Collected(Cow::Borrowed(&self.table));
-        let mut report = check(released, &self.local_claims(&input));
+        let mut report = check(released, &self.local_claims(&input)?);
         if let Some(persons) = self.persons_anew(released, &Watch::new())? {
             persons.add_to(&mut report);
         }
@@ -200,11 +273,19 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
     // A job that cannot be read was forged; its digest will tell.
     let given = record.job().and_then(|job| plan::delimiter(&job)).ok().flatten();
     let released = read_release(release, delimiter.or(given))?;
+    let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
+    let known: Vec<SensitiveClaim> = record
+        .claims
+        .requires
+        .iter()
+        .filter_map(|part| required(part, None, &counted).transpose())
+        .collect::<Result<_>>()?;
+    let n_unknown = record.claims.requires.len() - known.len();
     let claims = Claims {
         quasi_identifiers: record.quasi_identifiers.clone(),
         k: record.claims.k,
         columns: Some(record.release.columns.clone()),
-        sensitive: record.claims.sensitive.keys().cloned().map(SensitiveClaim::measured).collect(),
+        sensitive: on_columns(record.claims.sensitive.keys().cloned(), known),
         source: None,
     };
     let mut report = check(&*released, &claims);
@@ -220,7 +301,14 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         sha256: sha256_of(release)?,
     };
     let anew = record.with_seen(&seen);
-    report.findings.push(compared(record, &anew, "the record is what the release says"));
+    let claim = match n_unknown {
+        0 => "the record is what the release says".to_owned(),
+        n => format!(
+            "the record is what the release says ({n} of {} requirements can be checked with the job and the data only)",
+            record.claims.requires.len()
+        ),
+    };
+    report.findings.push(compared(record, &anew, &claim));
     Ok(report)
 }
 

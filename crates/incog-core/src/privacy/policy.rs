@@ -88,6 +88,11 @@ impl Policy {
         models.join(" and ")
     }
 
+    /// The models, in the order in which they were given.
+    pub fn models(&self) -> impl Iterator<Item = &dyn PrivacyModel> {
+        self.models.iter().map(|model| &**model)
+    }
+
     /// What the models need to know of a group.
     pub fn demand(&self) -> Demand {
         self.models.iter().fold(Demand::default(), |demand, model| demand.union(&model.demand()))

@@ -117,8 +117,17 @@ impl Walk<'_> {
             }
             DeValue::Array(items) => {
                 if let Some(schema) = choice.get("items").cloned() {
-                    for item in items {
+                    for (at, item) in items.iter().enumerate() {
+                        // Tables of a list have keys, and so lines, of their own.
+                        let is_table = matches!(item.get_ref(), DeValue::Table(_));
+                        if is_table {
+                            path.push((at + 1).to_string());
+                            self.lines.insert(path, line_at(self.text, item.span().start));
+                        }
                         self.value(item, &schema, path);
+                        if is_table {
+                            path.pop();
+                        }
                     }
                 }
                 let exact = choice.get("minItems").and_then(Json::as_u64);

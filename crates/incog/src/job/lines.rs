@@ -27,6 +27,12 @@ impl Lines {
         self.lines.insert(path.iter().map(|&key| key.to_owned()).collect(), None);
     }
 
+    /// The same for a key and everything below it.
+    pub fn forget_below(&mut self, path: &[&str]) {
+        self.lines.retain(|key, _| key.len() <= path.len() || !key.iter().zip(path).all(|(a, b)| a == b));
+        self.forget(path);
+    }
+
     pub(super) fn insert(&mut self, path: &[String], line: usize) {
         // A table may be named several times; the first place counts.
         self.lines.entry(path.to_vec()).or_insert(Some(line));

@@ -7,8 +7,10 @@
 
 mod check;
 mod lines;
+mod require;
 
 pub use lines::Lines;
+pub use require::{DistanceJob, LikenessJob, RequireJob};
 
 use std::path::{Path, PathBuf};
 
@@ -130,6 +132,9 @@ pub struct PolicyJob {
     /// released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// More privacy models, of sensitive columns. With `unit` they count persons too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub require: Vec<RequireJob>,
 }
 
 /// A whole number, or text.
@@ -181,6 +186,9 @@ pub struct SearchJob {
     /// How the released generalization is picked, by its name in `incog list`. Local recoding is only measured by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
+    /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decide: Option<String>,
     /// How much each quasi-identifier counts in the metric; 1 unless given.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub weights: IndexMap<String, f64>,
@@ -426,7 +434,7 @@ impl Job {
             };
             *file = found;
         }
-        Ok(())
+        crate::requirements::find_hierarchies(self, folders)
     }
 
     /// The files and folders of the data.
