@@ -23,6 +23,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -39,13 +40,17 @@ SUPPRESSION = "1%"
 LOCAL = {"top-down"}
 ADULT = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation",
          "salary_class"]
-# Sensitive column, algorithm.
+# Sensitive column, algorithm, what is required of the column.
 ADULT_RELEASES = [
-    (None, None),
-    ("occupation", None),
-    ("salary_class", None),
-    (None, "top-down"),
-    ("occupation", "top-down"),
+    (None, None, None),
+    ("occupation", None, None),
+    ("salary_class", None, None),
+    (None, "top-down", None),
+    ("occupation", "top-down", None),
+    ("occupation", None, 'model = "alpha-k"\nalpha = "0.5"'),
+    ("occupation", "top-down", 'model = "alpha-k"\nalpha = "0.3"'),
+    ("occupation", None, 'model = "distinct-l"\nl = 5'),
+    ("salary_class", None, 'model = "t-closeness"\nt = "0.3"'),
 ]
 
 
@@ -221,7 +226,7 @@ def pycanon(release, quasi, sensitive):
 
 # --- jobs --------------------------------------------------------------------------------------------------------
 
-def write_job(job, data, hierarchies, roles, unit, algorithm):
+def write_job(job, data, hierarchies, roles, unit, algorithm, require):
     """A job file; `roles` are in column order."""
     policy = f'k = {K}\nsuppression = "{SUPPRESSION}"\n' + (f'unit = "{unit}"\n' if unit else "")
     columns = []
@@ -232,7 +237,7 @@ def write_job(job, data, hierarchies, roles, unit, algorithm):
     search = f'[search]\nalgorithm = "{algorithm}"\n' if algorithm else ""
     # Local recoding is recounted row by row.
     output = "[output]\norder = 'input'\n" if algorithm in LOCAL else ""
-    job.write_text(f"[input]\npath = '{data}'\n{output}[policy]\n{policy}{search}{''.join(columns)}", encoding="utf-8")
+    job.write_text(f"[input]\npath = '{data}'\n{output}[policy]\n{policy}{require or ''}{search}{''.join(columns)}", encoding="utf-8")
 
 
 def hospital(folder):
@@ -293,12 +298,12 @@ def broken_is_noticed(release, job, record, quasi, is_local):
         raise Disagreement("a row was taken out of a smallest group: the plain checker did not notice")
 
 
-def check(title, data, hierarchies, roles, unit=None, algorithm=None):
+def check(title, data, hierarchies, roles, unit=None, algorithm=None, require=None):
     quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
     sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
     job, release = TARGET / f"{title}.toml", TARGET / f"{title}.release.csv"
     record = release.with_name(f"{release.name}.incog.json")
-    write_job(job, data, hierarchies, roles, unit, algorithm)
+    write_job(job, data, hierarchies, roles, unit, algorithm, require and f'[[policy.require]]\nsensitive = "{sensitive}"\n{require}\n')
     release.unlink(missing_ok=True)
     record.unlink(missing_ok=True)
     made = subprocess.run([INCOG, "anonymize", job, "--output", release], capture_output=True, text=True, check=False)
@@ -351,10 +356,11 @@ def main():
             print("oracles: Adult: skipped, needs adult/adult.csv; set INCOG_DATA to the folder that has it")
             return 0
         hierarchies = PROJECT / "testdata" / "hierarchies" / "adult"
-        for sensitive, algorithm in ADULT_RELEASES:
-            at = "-".join(filter(None, ["adult", sensitive or "nine", algorithm]))
+        for sensitive, algorithm, require in ADULT_RELEASES:
+            model = re.search('"(.*?)"', require)[1] if require else None
+            at = "-".join(filter(None, ["adult", sensitive or "nine", algorithm, model]))
             roles = {name: "sensitive" if name == sensitive else "quasi-identifier" for name in ADULT}
-            check(at, adult, hierarchies, roles, algorithm=algorithm)
+            check(at, adult, hierarchies, roles, algorithm=algorithm, require=require)
     except Disagreement as problem:
         print(f"oracles: {at}: {problem}", file=sys.stderr)
         return 1

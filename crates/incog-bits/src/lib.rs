@@ -1,13 +1,13 @@
 //! Sets of records as bits: AND, OR and counting, on whatever vectors the machine has.
 //!
 //! [`Bits`] is a set of records 0 to n − 1, a bit each, in lines of 64 bytes. Operations are single passes; those that
-//! only count materialize nothing. For each there is a version for AVX-512 (with its population count), AVX2, NEON
-//! and none of them; which one runs is found out once, at run time ([`Path`]), and tests compare all that the machine has
+//! only count materialize nothing. For each there is a version for AVX-512 (with its population count), for AVX2,
+//! and a plain loop, which compilers turn into NEON where that is; which one runs is found out once, at run time ([`Path`]), and tests compare all that the machine has
 //! with single bits. Sets beyond the cache are counted nearly as fast as they can be read (`benches/throughput.rs`).
 //!
 //! | operation | reads | writes |
 //! |---|---|---|
-//! | [`Bits::count`] | one set | – |
+//! | [`Bits::count`], [`Bits::is_empty`] | one set | – |
 //! | [`Bits::and_count`], [`Bits::and_is_empty`] | two sets | – |
 //! | [`Bits::and_count_until`] | two sets, as far as needed | – |
 //! | [`Bits::and`], [`Bits::unite`] | two sets | one |
@@ -119,6 +119,11 @@ impl Bits {
         let mut records = Vec::new();
         self.for_each(|record| records.push(record));
         records
+    }
+
+    /// Is no record in?
+    pub fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| *line == Line::default())
     }
 
     /// How many records are in.
@@ -403,7 +408,11 @@ mod tests {
     fn nothing_is_empty() {
         let none = Bits::none(0);
         check(&none, &none);
-        assert!(none.and_is_empty(&none));
+        assert!(none.and_is_empty(&none) && none.is_empty());
+        for record in [0, 511, 512, 999] {
+            assert!(!Bits::from_fn(1000, |other| other == record).is_empty());
+        }
+        assert!(Bits::none(1000).is_empty());
     }
 
     #[test]

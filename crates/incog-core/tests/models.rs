@@ -8,7 +8,7 @@ use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, Parameters, Policy, PrivacyModel, Pruning};
 use incog_core::recoding::{PerLevel, Recoding, Release};
-use incog_core::table::Table;
+use incog_core::table::{Column, Table};
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
@@ -398,7 +398,7 @@ struct Collected<'a>(&'a Table);
 
 impl Labels for Collected<'_> {
     fn header(&self) -> Vec<&str> {
-        self.0.columns().iter().map(|column| column.name()).collect()
+        self.0.columns().iter().map(Column::name).collect()
     }
 
     fn n_rows(&self) -> usize {

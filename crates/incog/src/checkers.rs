@@ -3,6 +3,7 @@
 //! A job that names none gets the one that [`check::choose`] picks for its data, so it is settled in two steps: what can be
 //! said without the data ([`CheckerChoice::new`]), and the rest ([`CheckerChoice::settle`]).
 
+use incog_core::algorithm::Algorithm;
 use incog_core::check::{
     self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
 };
@@ -73,10 +74,18 @@ impl CheckerChoice {
         Ok(CheckerChoice::Named(named.name, kind))
     }
 
-    /// The checker and its name, now that the data is there.
-    pub(crate) fn settle(self, problem: Problem<'_>) -> Result<(&'static str, CheckerKind)> {
+    /// The checker and its name, now that the data is there. The estimates are about Incognito's families; other
+    /// traversals are best off with roll-up.
+    pub(crate) fn settle(
+        self,
+        problem: Problem<'_>,
+        algorithm: Algorithm,
+    ) -> Result<(&'static str, CheckerKind)> {
         match self {
             CheckerChoice::Named(name, kind) => Ok((name, kind)),
+            CheckerChoice::Free { .. } if algorithm != Algorithm::Incognito => {
+                Ok((CheckerKind::RollUp.name(), CheckerKind::RollUp))
+            }
             CheckerChoice::Free { memory } => {
                 let kind = check::choose(problem, memory)?;
                 Ok((kind.name(), kind))

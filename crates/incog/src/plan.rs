@@ -213,7 +213,7 @@ impl Plan {
         };
         let deciding = Problem { source: &rows, policy: decided_by.as_ref().unwrap_or(&policy) };
         let (checker_name, checker) = match local {
-            None => checker.settle(deciding)?,
+            None => checker.settle(deciding, algorithm)?,
             Some(_) => ("none", Search::default().checker),
         };
         Ok(Plan {

@@ -1,4 +1,4 @@
-//! Which checker, when nobody names one?
+//! Which checker, when nobody names one, for Incognito?
 //!
 //! What a checker costs follows roughly from the number of records n, the labels with the share of the rarest, and k:
 //!
@@ -63,7 +63,7 @@ const MAX_COUNTED: u64 = 1_000_000;
 /// Of more attributes, so many stand for all.
 const MAX_ATTRIBUTES: usize = 16;
 
-/// The checker to use when nobody names one; what it keeps should take at most `memory` bytes.
+/// The checker to use with Incognito when nobody names one; what it keeps should take at most `memory` bytes.
 pub fn choose(problem: Problem<'_>, memory: Option<u64>) -> Result<CheckerKind> {
     let estimates = estimate(problem, memory)?;
     let cube = CubeOptions { materialize: Materialize::ZeroLevel, memory };

@@ -51,7 +51,9 @@ pub struct BitmapOptions {
     pub intersect: Intersect,
     /// When a node's judgement ends.
     pub stop: Stop,
-    /// The sets may take so many bytes; no bound unless given. If the index alone takes more, that is an error.
+    /// What is kept may take so many bytes, and the sets of the node that is being judged besides; no bound unless given. If
+    /// the index alone takes more, that is an error. With several threads, what is kept up to the bound depends on which
+    /// comes first: verdicts do not, counts of operations do.
     pub memory: Option<u64>,
 }
 
@@ -129,6 +131,14 @@ impl<'a> Bitmap<'a> {
         let ledger = Arc::new(Ledger::default());
         let index = Index::build(source, options.memory, &ledger)?;
         let sensitive = Sensitive::build(source, policy, &ledger)?;
+        if let Some(memory) = options.memory.filter(|memory| ledger.now() > *memory) {
+            let message = format!(
+                "bitmaps with those of the sensitive columns take {} bytes; the bound is {memory}",
+                ledger.now()
+            );
+            return Err(Error::new(ErrorKind::Limit, message)
+                .with_hint("raise the bound, or choose another checker: roll-up"));
+        }
         Ok(Bitmap { problem, options, index, sensitive, ledger, store: Store::default(), least })
     }
 
