@@ -228,7 +228,9 @@ def pycanon(release, quasi, sensitive):
 
 def write_job(job, data, hierarchies, roles, unit, algorithm, require):
     """A job file; `roles` are in column order."""
-    policy = f'k = {K}\nsuppression = "{SUPPRESSION}"\n' + (f'unit = "{unit}"\n' if unit else "")
+    # With a model, groups may be left out that are large enough: recounting which is for the model's own tests.
+    suppression = "0%" if require else SUPPRESSION
+    policy = f'k = {K}\nsuppression = "{suppression}"\n' + (f'unit = "{unit}"\n' if unit else "")
     columns = []
     for name, role in roles.items():
         columns.append(f'[columns.{name}]\nrole = "{role}"\n')
@@ -320,7 +322,7 @@ def check(title, data, hierarchies, roles, unit=None, algorithm=None, require=No
         counted = recount(data, release, hierarchies, quasi, unit)
         if unit is None and counted.pop("persons") < K:
             raise Disagreement("a group is too small")
-    counted |= {"asked_k": K, "budget": counted["collected"] // 100}
+    counted |= {"asked_k": K, "budget": 0 if require else counted["collected"] // 100}
     if counted["suppressed"] > counted["budget"]:
         raise Disagreement(f"{counted['suppressed']} rows are suppressed, more than {SUPPRESSION}")
     plain = measure(*read_table(release), quasi, sensitive) | counted
