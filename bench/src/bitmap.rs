@@ -5,11 +5,11 @@
 //! sorts one machine word a row). Here: Adult (3.7 MB) and 16 times as many rows drawn from it (60 MB), with
 //! marital status, occupation, race and education. All times include building the index.
 
-use incog_core::Result;
 use incog_core::algorithm::Algorithm;
 use incog_core::check::{BitmapOptions, CheckerKind, CubeOptions, Intersect, Problem, Stop};
 use incog_core::frequency::Rows;
 use incog_core::privacy::Policy;
+use incog_core::{Error, ErrorKind, Result};
 
 use crate::dataset::Dataset;
 use crate::plot::{Series, log_log};
@@ -45,6 +45,7 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
         let data = Dataset::adult_of(&NAMES, n_rows)?;
         let rows = Rows::new(&data.table, &data.attributes)?;
         let keys = data.plain_keys(NAMES.len());
+        let mut series: Vec<Series> = Vec::new();
         for k in [2, 10, 50, 250, 1000] {
             let policy = Policy::k_anonymity(k)?;
             let problem = Problem { source: &rows, policy: &policy };
@@ -67,7 +68,11 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
             );
             say("|---|---|---|---|---|---|---|---|---|");
             let of = |at: usize| measured[at].as_ref().map_or(0.0, Measured::milliseconds);
-            for (name, measured) in names.zip(measured.iter().flatten()) {
+            for (at, (name, measured)) in names.zip(measured.iter().flatten()).enumerate() {
+                if series.len() == at {
+                    series.push(Series { name: name.to_owned(), points: Vec::new() });
+                }
+                series[at].points.push((k as f64, measured.milliseconds()));
                 let (time, work) = (measured.milliseconds(), measured.work);
                 say(&format!(
                     "| {name} | {time:.2} | {:.1} | {:.1} | {} | {} | {} | {} | {} |",
@@ -83,7 +88,23 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
             let holding: Vec<usize> = measured.iter().flatten().map(|measured| measured.holding).collect();
             assert!(holding.windows(2).all(|pair| pair[0] == pair[1]), "they disagree: {holding:?}");
         }
+        let chart = log_log(
+            &format!("Incognito on {}: time by k", data.name),
+            "k",
+            "milliseconds, index included",
+            &series,
+        );
+        let file = if n_rows.is_none() { "bitmap-adult.svg" } else { "bitmap-60mb.svg" };
+        write_chart(arguments, file, &chart)?;
     }
+    Ok(())
+}
+
+fn write_chart(arguments: &Arguments, file: &str, chart: &str) -> Result<()> {
+    let path = arguments.plots.join(file);
+    std::fs::write(&path, chart)
+        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write `{}`: {error}", path.display())))?;
+    say(&format!("\nplotted in `{}`", path.display()));
     Ok(())
 }
 
@@ -120,13 +141,5 @@ pub(crate) fn crossover(arguments: &Arguments) -> Result<()> {
         "time of bitmaps / time of roll-up",
         &series,
     );
-    let path = arguments.plots.join("bitmap-crossover.svg");
-    std::fs::write(&path, chart).map_err(|error| {
-        incog_core::Error::new(
-            incog_core::ErrorKind::Io,
-            format!("cannot write `{}`: {error}", path.display()),
-        )
-    })?;
-    say(&format!("\nplotted in `{}`", path.display()));
-    Ok(())
+    write_chart(arguments, "bitmap-crossover.svg", &chart)
 }

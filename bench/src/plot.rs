@@ -8,10 +8,10 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 760.0;
+const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 460.0;
 const LEFT: f64 = 70.0;
-const RIGHT: f64 = 150.0;
+const RIGHT: f64 = 250.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 56.0;
 const COLOURS: [&str; 8] =

@@ -295,6 +295,10 @@ fn settings_that_mean_nothing_are_refused_by_name() {
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         folder.refused(&["anonymize", "incog.toml", &flag, value], &parts);
     }
+    folder.refused(
+        &["anonymize", "incog.toml", "--decide", "k-only"],
+        &["`decide` is for full-domain algorithms", "leave it out"],
+    );
     let job = folder.read("incog.toml");
     for setting in ["memory = \"1 GiB\"", "cube_levels = \"zero-level\"", "bitmap_pruning = true"] {
         let key = setting.split(' ').next().unwrap();
@@ -392,6 +396,37 @@ fn the_patients_of_the_paper_are_released_by_job() {
          Cat2,*,*,fever\n"
     );
     checked(&folder);
+}
+
+#[test]
+fn a_required_model_holds_in_every_group_and_is_checked_again() {
+    let folder = Folder::new();
+    folder.write(
+        "data.csv",
+        "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\nCat1,1955,5432,flu\n\
+         Cat2,1955,5432,fever\nCat2,1975,4350,flu\nCat2,1975,4350,fever\n",
+    );
+    let job = "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 2\n\
+         [[policy.require]]\nmodel = \"alpha-k\"\nsensitive = \"illness\"\nalpha = 0.5\nvalues = [\"HIV\"]\n\
+         [search]\nalgorithm = \"top-down\"\n[columns]\njob.role = \"quasi-identifier\"\n\
+         birth.role = \"quasi-identifier\"\n\
+         postcode = { role = \"quasi-identifier\", hierarchy = { mask = \"right\" } }\nillness.role = \"sensitive\"\n";
+    folder.write("incog.toml", job);
+    folder.done(&ANONYMIZE);
+    checked(&folder);
+    let mut groups: BTreeMap<Vec<String>, (usize, usize)> = BTreeMap::new();
+    for row in csv_rows(&folder.path("release.csv"), b',').into_iter().skip(1) {
+        let (ill, all) = groups.entry(row[..3].to_vec()).or_default();
+        *ill += usize::from(row[3] == "HIV");
+        *all += 1;
+    }
+    assert!(groups.len() > 1, "more than the fully generalized table");
+    assert!(groups.values().all(|(ill, all)| *all >= 2 && 2 * ill <= *all), "{groups:?}");
+    folder.write("release.csv", folder.read("release.csv").replace("fever", "HIV"));
+    assert_eq!(folder.run(CHECKS[0]).code, Some(1), "half of some group is exceeded now");
+    // A third has it in the whole table.
+    folder.write("incog.toml", job.replace("alpha = 0.5", "alpha = 0.3"));
+    folder.refused(&ANONYMIZE, &["2 of 6"]);
 }
 
 /// The bundled example: dates, masks with levels ruled out, intervals, persons with several stays.
