@@ -372,8 +372,8 @@ fn the_postcodes_of_the_paper_become_4351_twice_and_435_star_twice() {
 }
 
 /// Table 1 of the paper, as we filled it in: see `testdata/cases/wong-table1.toml`.
-#[test]
-fn the_patients_of_the_paper_are_released_by_job() {
+/// The patients of the paper, with a job that requires `models` besides k = 2.
+fn patients(models: &str) -> Folder {
     let folder = Folder::new();
     folder.write(
         "data.csv",
@@ -382,11 +382,19 @@ fn the_patients_of_the_paper_are_released_by_job() {
     );
     folder.write(
         "incog.toml",
-        "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 2\n\
-         [search]\nalgorithm = \"top-down\"\n[columns]\njob.role = \"quasi-identifier\"\n\
-         birth.role = \"quasi-identifier\"\n\
-         postcode = { role = \"quasi-identifier\", hierarchy = { mask = \"right\" } }\nillness.role = \"sensitive\"\n",
+        format!(
+            "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 2\n{models}\
+             [search]\nalgorithm = \"top-down\"\n[columns]\njob.role = \"quasi-identifier\"\n\
+             birth.role = \"quasi-identifier\"\n\
+             postcode = {{ role = \"quasi-identifier\", hierarchy = {{ mask = \"right\" }} }}\nillness.role = \"sensitive\"\n"
+        ),
     );
+    folder
+}
+
+#[test]
+fn the_patients_of_the_paper_are_released_by_job() {
+    let folder = patients("");
     folder.done(&ANONYMIZE);
     // Each column would specialize all six rows into two branches, so the first is taken: three rows each. One step
     // further, by birth or postcode, two rows stand against one, and none of the two can be spared for it.
@@ -400,18 +408,9 @@ fn the_patients_of_the_paper_are_released_by_job() {
 
 #[test]
 fn a_required_model_holds_in_every_group_and_is_checked_again() {
-    let folder = Folder::new();
-    folder.write(
-        "data.csv",
-        "job,birth,postcode,illness\nCat1,1975,4350,HIV\nCat1,1955,4350,HIV\nCat1,1955,5432,flu\n\
-         Cat2,1955,5432,fever\nCat2,1975,4350,flu\nCat2,1975,4350,fever\n",
-    );
-    let job = "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 2\n\
-         [[policy.require]]\nmodel = \"alpha-k\"\nsensitive = \"illness\"\nalpha = 0.5\nvalues = [\"HIV\"]\n\
-         [search]\nalgorithm = \"top-down\"\n[columns]\njob.role = \"quasi-identifier\"\n\
-         birth.role = \"quasi-identifier\"\n\
-         postcode = { role = \"quasi-identifier\", hierarchy = { mask = \"right\" } }\nillness.role = \"sensitive\"\n";
-    folder.write("incog.toml", job);
+    let alpha =
+        "[[policy.require]]\nmodel = \"alpha-k\"\nsensitive = \"illness\"\nalpha = 0.5\nvalues = [\"HIV\"]\n";
+    let folder = patients(alpha);
     folder.done(&ANONYMIZE);
     checked(&folder);
     let mut groups: BTreeMap<Vec<String>, (usize, usize)> = BTreeMap::new();
@@ -425,7 +424,7 @@ fn a_required_model_holds_in_every_group_and_is_checked_again() {
     folder.write("release.csv", folder.read("release.csv").replace("fever", "HIV"));
     assert_eq!(folder.run(CHECKS[0]).code, Some(1), "half of some group is exceeded now");
     // A third has it in the whole table.
-    folder.write("incog.toml", job.replace("alpha = 0.5", "alpha = 0.3"));
+    folder.replace("incog.toml", "alpha = 0.5", "alpha = 0.3");
     folder.refused(&ANONYMIZE, &["2 of 6"]);
 }
 

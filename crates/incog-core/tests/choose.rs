@@ -85,6 +85,7 @@ fn many_labels_are_for_roll_up() {
 struct Counts {
     rows: Rows,
     n_rows: u64,
+    has_records: bool,
 }
 
 impl FrequencySource for Counts {
@@ -96,6 +97,10 @@ impl FrequencySource for Counts {
         self.n_rows
     }
 
+    fn has_records(&self) -> bool {
+        self.has_records
+    }
+
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         assert!(self.n_rows <= 1_000_000, "of more records nothing is counted");
         self.rows.count(grouping, demand, method)
@@ -104,14 +109,26 @@ impl FrequencySource for Counts {
 
 #[test]
 fn a_source_without_records_is_not_for_bitmaps() {
-    let counts = Counts { rows: survey(), n_rows: 20_000 };
+    let counts = Counts { rows: survey(), n_rows: 20_000, has_records: false };
     assert_ne!(chosen(&counts, &Policy::k_anonymity(50).unwrap(), None), "bitmap");
 }
 
 #[test]
 fn over_a_million_records_are_not_counted() {
-    let counts = Counts { rows: rows(&sample(5000, 4, 300)), n_rows: 2_000_000 };
+    let counts = Counts { rows: rows(&sample(5000, 4, 300)), n_rows: 2_000_000, has_records: false };
     assert_eq!(chosen(&counts, &Policy::k_anonymity(5).unwrap(), None), "roll-up");
+}
+
+#[test]
+fn over_a_million_records_are_not_for_bitmaps() {
+    // So large a k that only few groups are left to intersect, and no room for a cube.
+    let policy = |n_rows: u64| Policy::k_anonymity(n_rows / 400).unwrap();
+    let of = |n_rows: u64| {
+        let counts = Counts { rows: survey(), n_rows, has_records: true };
+        chosen(&counts, &policy(n_rows), Some(500_000))
+    };
+    assert_eq!(of(20_000), "bitmap");
+    assert_eq!(of(2_000_000), "roll-up");
 }
 
 #[test]
