@@ -10,7 +10,7 @@
 //!    are the rows that refer to it, table by table.
 //! 3. Two trees have a common anonymization ([`Matcher`]): paired records share the lowest common labels, and what finds no
 //!    partner is removed. What that costs is how far apart the two are.
-//! 4. Persons are collected into clusters by that distance ([`miracle`]). The answer is a value, [`Clustering`]: for each
+//! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
 //!    cluster the common tree, and which record of which member each of its nodes stands for.
 //!
 //! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
