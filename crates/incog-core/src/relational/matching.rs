@@ -15,7 +15,7 @@
 //!
 //! Costs are whole numbers of [`UNIT`]s: sums do not depend on the order, so ties are ties.
 //!
-//! Cost: see [the module above](super). Nothing is allocated but the pairs.
+//! Cost: see [the module above](super). Comparing allocates lists of pairs only, no tree.
 
 use std::cmp::Ordering;
 

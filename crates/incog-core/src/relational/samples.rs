@@ -1,4 +1,4 @@
-//! The paper's students, as far as the text tells them, for the tests beside the code.
+//! The paper's students, filled in where its text is silent, for the tests beside the code.
 
 use crate::hierarchy::{Attribute, ExplicitHierarchy, Hierarchy};
 use crate::relational::{ForeignKey, Relation};
