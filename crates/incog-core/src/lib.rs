@@ -15,6 +15,7 @@
 //! | [`recoding`] | What exactly is changed? |
 //! | [`metric`] | What did it cost? |
 //! | [`algorithm`] | Who finds it? |
+//! | [`relational`] | What if one person is in many tables? |
 #![forbid(unsafe_code)]
 pub mod error;
 pub mod registry;
@@ -29,6 +30,7 @@ pub mod check;
 pub mod recoding;
 pub mod metric;
 pub mod algorithm;
+pub mod relational;
 
 pub use error::{Error, ErrorKind, Result};
 pub use watch::{Stage, Watch};

@@ -79,7 +79,7 @@ impl Fraction {
     }
 
     /// Is `part / of` below, at or above this fraction? `of` is not 0.
-    pub(super) fn compare(self, part: u128, of: u128) -> Ordering {
+    pub(crate) fn compare(self, part: u128, of: u128) -> Ordering {
         debug_assert!(of > 0);
         let (numerator, denominator) = (u128::from(self.numerator), u128::from(self.denominator));
         match (part.checked_mul(denominator), numerator.checked_mul(of)) {

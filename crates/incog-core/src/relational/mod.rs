@@ -1,0 +1,38 @@
+//! What if one person is in many tables?
+//!
+//! *Promise*: the persons of a cluster, at least k of them, have one and the same tree of labels. Whoever knows all of a
+//! person's quasi-identifiers, in all tables and with their connections, is left with the whole cluster (Nergiz, Clifton,
+//! Nergiz: Multirelational k-Anonymity, TKDE 2009).
+//!
+//! 1. A [`Database`] is a person table with child tables, each with one foreign key, nested to any depth. It exists only
+//!    if its keys hold together.
+//! 2. Each person is a tree of records ([`Trees`]): the root is the row of the person table, and the children of a record
+//!    are the rows that refer to it, table by table.
+//! 3. Two trees have a common anonymization ([`Matcher`]): paired records share the lowest common labels, and what finds no
+//!    partner is removed. What that costs is how far apart the two are.
+//! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
+//!    cluster the common tree, and which record of which member each of its nodes stands for.
+//!
+//! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
+//! removed, not left in place as `*`, since the number of children is knowledge too; (3) keys are of no interest here: a
+//! release mints new ones.
+//!
+//! Sound because two trees are only ever replaced by one tree that both map into: every member of a cluster has exactly
+//! the nodes of the common tree, and none besides.
+//!
+//! Cost: a person is compared with every open cluster, of which there are about as many as the cluster limit. With n
+//! children a record and d levels of tables a comparison takes n^(2d) steps if whole subtrees decide the pairs, and
+//! n^(d+1) if records alone do. Memory: four bytes a row for the links and four for the trees, and the common trees.
+
+mod database;
+mod tree;
+mod matching;
+mod miracle;
+
+pub use database::{Database, ForeignKey, Relation};
+pub use matching::{Distance, Matcher, Pairing};
+pub use miracle::{Clustering, Options, miracle};
+pub use tree::{Label, Node, Trees};
+
+#[cfg(test)]
+mod samples;

@@ -1,0 +1,463 @@
+//! Clusters of persons in many tables keep their promise, and are those of the paper's algorithms, on random databases.
+//!
+//! The oracle shares no code with the engine: a label is the set of leaves that it covers, the common label of two is the
+//! smallest set with both, and costs are counted in 14ths.
+
+use std::collections::BTreeSet;
+
+use incog_core::Watch;
+use incog_core::hierarchy::{Attribute, ExplicitHierarchy};
+use incog_core::privacy::Fraction;
+use incog_core::relational::{
+    Clustering, Database, ForeignKey, Label, Matcher, Node, Options, Pairing, Relation, Trees, miracle,
+};
+use incog_core::table::{Column, Role, Table};
+use incog_testkit::data::{csv_rows, outside_file};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+/// The hierarchies that columns may have: eight leaves in halves, three of which one is a missing value, and a single one.
+const HIERARCHIES: [&[&[&str]]; 3] = [
+    &[
+        &["a", "ab", "a-d", "*"],
+        &["b", "ab", "a-d", "*"],
+        &["c", "cd", "a-d", "*"],
+        &["d", "cd", "a-d", "*"],
+        &["e", "ef", "e-h", "*"],
+        &["f", "ef", "e-h", "*"],
+        &["g", "gh", "e-h", "*"],
+        &["h", "gh", "e-h", "*"],
+    ],
+    &[&["", "*"], &["x", "*"], &["y", "*"]],
+    &[&["z"]],
+];
+
+/// What a removed cell costs: divisible by the other leaves of every hierarchy.
+const WHOLE: u64 = 14;
+
+/// Table 0 has the persons; every other refers to an earlier one.
+#[derive(Debug, Clone)]
+struct Tables(Vec<TextTable>);
+
+#[derive(Debug, Clone)]
+struct TextTable {
+    parent: usize,
+    /// Which hierarchy each column has.
+    columns: Vec<usize>,
+    /// For each row, the row that it refers to and the leaf of each column.
+    rows: Vec<(usize, Vec<usize>)>,
+}
+
+fn tables() -> impl Strategy<Value = Tables> {
+    let table = |n_rows: std::ops::Range<usize>| {
+        let row = (any::<Index>(), any::<[Index; 2]>());
+        (
+            any::<Index>(),
+            prop::collection::vec(0..HIERARCHIES.len(), 0..3),
+            prop::collection::vec(row, n_rows),
+        )
+    };
+    let children = prop::collection::vec(table(0..40), 0..5);
+    (table(1..16), children).prop_map(|(persons, children)| {
+        let mut tables: Vec<TextTable> = Vec::new();
+        for (parent, columns, rows) in std::iter::once(persons).chain(children) {
+            let parent = if tables.is_empty() { 0 } else { parent.index(tables.len()) };
+            let n_parents = tables.get(parent).map_or(1, |table| table.rows.len());
+            let leaf = |(&column, leaf): (&usize, &Index)| leaf.index(HIERARCHIES[column].len());
+            let row = |(parent, leaves): &(Index, [Index; 2])| {
+                (parent.index(n_parents), columns.iter().zip(leaves).map(leaf).collect())
+            };
+            let rows = if n_parents == 0 { Vec::new() } else { rows.iter().map(row).collect() };
+            tables.push(TextTable { parent, rows, columns });
+        }
+        if tables.iter().all(|table| table.columns.is_empty()) {
+            tables[0].columns.push(0);
+            tables[0].rows.iter_mut().enumerate().for_each(|(at, row)| row.1.push(at % 8));
+        }
+        Tables(tables)
+    })
+}
+
+impl Tables {
+    fn database(&self) -> Database {
+        // Keys that are neither row numbers nor ascending.
+        let key = |row_idx: usize| format!("k{}", row_idx * 7919 % 10_007);
+        let relation = |(at, table): (usize, &TextTable)| {
+            let column = |name: String, role: Role, cells: Vec<String>| {
+                Column::from_cells(name, role, cells.iter().map(String::as_str)).unwrap()
+            };
+            let mut columns =
+                vec![column("id".into(), Role::Other, (0..table.rows.len()).map(key).collect())];
+            let mut attributes = Vec::new();
+            for (number, &hierarchy) in table.columns.iter().enumerate() {
+                let paths = HIERARCHIES[hierarchy];
+                let cells = table.rows.iter().map(|row| paths[row.1[number]][0].to_owned()).collect();
+                let name = format!("q{number}");
+                columns.push(column(name.clone(), Role::QuasiIdentifier, cells));
+                let mut rows = ExplicitHierarchy::new(name, "dgh");
+                for (line, path) in paths.iter().enumerate() {
+                    rows.push(line as u64 + 1, path.iter().copied()).unwrap();
+                }
+                let column = columns.last().unwrap();
+                attributes.push(Attribute::bind(column, rows.finish().unwrap(), "dgh").unwrap());
+            }
+            let mut foreign_keys = Vec::new();
+            if at > 0 {
+                columns.push(column(
+                    "of".into(),
+                    Role::Other,
+                    table.rows.iter().map(|row| key(row.0)).collect(),
+                ));
+                foreign_keys.push(ForeignKey { column: "of".into(), table: format!("t{}", table.parent) });
+            }
+            let table = Table::new(columns).unwrap();
+            Relation { name: format!("t{at}"), table, key: Some("id".into()), foreign_keys, attributes }
+        };
+        // The person table last: the order of the tables must not matter.
+        let mut relations: Vec<Relation> = self.0.iter().enumerate().map(relation).collect();
+        relations.rotate_left(1);
+        Database::new(relations, "t0").unwrap()
+    }
+
+    fn children(&self, table: usize) -> impl Iterator<Item = usize> {
+        (1..self.0.len()).filter(move |&child| self.0[child].parent == table)
+    }
+
+    fn rows_of(&self, child: usize, parent_row: usize) -> impl Iterator<Item = usize> {
+        let rows = self.0[child].rows.iter().enumerate();
+        rows.filter(move |(_, row)| row.0 == parent_row).map(|(row_idx, _)| row_idx)
+    }
+}
+
+/// A tree of the oracle: for each quasi-identifier the set of leaves, as bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tree {
+    table: usize,
+    sets: Vec<u16>,
+    records: Vec<usize>,
+    children: Vec<Vec<Tree>>,
+}
+
+impl Tree {
+    fn of_record(tables: &Tables, table: usize, row_idx: usize) -> Tree {
+        let children = tables.children(table).map(|child| {
+            tables.rows_of(child, row_idx).map(|row_idx| Tree::of_record(tables, child, row_idx)).collect()
+        });
+        let sets = tables.0[table].rows[row_idx].1.iter().map(|leaf| 1 << leaf);
+        Tree { table, sets: sets.collect(), records: vec![row_idx], children: children.collect() }
+    }
+
+    /// The engine's tree in the oracle's words.
+    fn of_node(
+        tables: &Tables,
+        table: usize,
+        node: &Node,
+        label_text: &dyn Fn(usize, usize, Label) -> String,
+    ) -> Tree {
+        let set = |(at, &label): (usize, &Label)| {
+            let text = label_text(table, at, label);
+            let leaves = HIERARCHIES[tables.0[table].columns[at]].iter().enumerate();
+            leaves.filter(|(_, path)| path[usize::from(label.level)] == text).map(|(leaf, _)| 1 << leaf).sum()
+        };
+        let children = tables.children(table).zip(node.children()).map(|(child, nodes)| {
+            nodes.iter().map(|node| Tree::of_node(tables, child, node, label_text)).collect()
+        });
+        Tree {
+            table,
+            sets: node.labels().iter().enumerate().map(set).collect(),
+            records: node.records().iter().map(|&record| record as usize).collect(),
+            children: children.collect(),
+        }
+    }
+
+    fn n_cells(&self) -> u64 {
+        self.sets.len() as u64 + self.children.iter().flatten().map(Tree::n_cells).sum::<u64>()
+    }
+
+    /// What the labels cost, once.
+    fn cost(&self, tables: &Tables) -> u64 {
+        self.own_cost(tables) + self.children.iter().flatten().map(|child| child.cost(tables)).sum::<u64>()
+    }
+
+    fn own_cost(&self, tables: &Tables) -> u64 {
+        let cost = |(&set, &column): (&u16, &usize)| {
+            let others = HIERARCHIES[column].len() as u64 - 1;
+            WHOLE * (u64::from(set.count_ones()) - 1) / others.max(1)
+        };
+        self.sets.iter().zip(&tables.0[self.table].columns).map(cost).sum()
+    }
+}
+
+/// The smallest label that covers a set of leaves.
+fn smallest_cover(hierarchy: usize, set: u16) -> u16 {
+    let paths = HIERARCHIES[hierarchy];
+    let labels = (0..paths[0].len()).flat_map(|level| {
+        paths.iter().map(move |path| {
+            let same = paths.iter().enumerate().filter(move |(_, other)| other[level] == path[level]);
+            same.map(|(leaf, _)| 1 << leaf).sum::<u16>()
+        })
+    });
+    labels.filter(|label| label & set == set).min_by_key(|label| label.count_ones()).unwrap()
+}
+
+/// What two trees lose in their common anonymization.
+fn lost(tables: &Tables, a: &Tree, b: &Tree, common: &Tree) -> u64 {
+    2 * common.cost(tables) + WHOLE * (a.n_cells() + b.n_cells() - 2 * common.n_cells())
+}
+
+/// Algorithms 3 to 5, to the letter: each candidate is anonymized to see what it costs.
+fn anonymize(tables: &Tables, pairing: Pairing, a: &Tree, b: &Tree) -> Tree {
+    let columns = &tables.0[a.table].columns;
+    let cover = |at: usize| smallest_cover(columns[at], a.sets[at] | b.sets[at]);
+    let mut children = Vec::new();
+    for (of_a, of_b) in a.children.iter().zip(&b.children) {
+        let a_picks = of_a.len() <= of_b.len();
+        let (picking, mut left): (&Vec<Tree>, Vec<&Tree>) =
+            if a_picks { (of_a, of_b.iter().collect()) } else { (of_b, of_a.iter().collect()) };
+        let mut chosen = Vec::new();
+        for child in picking {
+            let mut best: Option<(u64, usize, Tree)> = None;
+            for (at, other) in left.iter().enumerate() {
+                let (first, second) = if a_picks { (child, *other) } else { (*other, child) };
+                let common = anonymize(tables, pairing, first, second);
+                let price = match pairing {
+                    Pairing::Subtree => lost(tables, first, second, &common),
+                    Pairing::Record => common.own_cost(tables),
+                };
+                if best.as_ref().is_none_or(|(least, ..)| price < *least) {
+                    best = Some((price, at, common));
+                }
+            }
+            let (_, at, common) = best.unwrap();
+            left.remove(at);
+            chosen.push(common);
+        }
+        // In the order of a's children, each of which is named by its first record.
+        chosen.sort_by_key(|common| of_a.iter().position(|child| child.records[0] == common.records[0]));
+        children.push(chosen);
+    }
+    Tree {
+        table: a.table,
+        sets: (0..columns.len()).map(cover).collect(),
+        records: [a.records.as_slice(), &b.records].concat(),
+        children,
+    }
+}
+
+/// Algorithm 2. The threshold is in tenths.
+fn naive(tables: &Tables, k: usize, tenths: u64, limit: usize, pairing: Pairing) -> (Vec<Tree>, Vec<usize>) {
+    let nearest = |open: &[Tree], tree: &Tree| {
+        let mut best: Option<(u64, u64, usize)> = None;
+        for (at, cluster) in open.iter().enumerate() {
+            let cost = lost(tables, cluster, tree, &anonymize(tables, pairing, cluster, tree));
+            let cells = (cluster.n_cells() + tree.n_cells()).max(1);
+            if best.is_none_or(|(least, of, _)| cost * of < least * cells) {
+                best = Some((cost, cells, at));
+            }
+        }
+        best
+    };
+    let (mut open, mut closed): (Vec<Tree>, Vec<Tree>) = (Vec::new(), Vec::new());
+    for person in 0..tables.0[0].rows.len() {
+        let tree = Tree::of_record(tables, 0, person);
+        let at = match nearest(&open, &tree) {
+            Some((cost, cells, at)) if cost * 10 <= tenths * WHOLE * cells || open.len() >= limit => {
+                open[at] = anonymize(tables, pairing, &open[at], &tree);
+                at
+            }
+            _ => {
+                open.push(tree);
+                open.len() - 1
+            }
+        };
+        if open[at].records.len() == k {
+            closed.push(open.remove(at));
+        }
+    }
+    while !open.is_empty() {
+        let first = open.remove(0);
+        if first.records.len() >= k {
+            closed.push(first);
+        } else if let Some((.., at)) = nearest(&open, &first) {
+            let other = open.remove(at);
+            open.insert(0, anonymize(tables, pairing, &first, &other));
+        } else {
+            return (closed, first.records);
+        }
+    }
+    (closed, Vec::new())
+}
+
+/// The engine's answer in the oracle's words.
+fn engine(tables: &Tables, options: &Options) -> (Vec<Tree>, Vec<usize>) {
+    let database = tables.database();
+    let Clustering { clusters, suppressed } = miracle(&database, options, &Watch::new()).unwrap();
+    let text = label_text(&database);
+    let clusters = clusters.iter().map(|cluster| Tree::of_node(tables, 0, cluster, &text)).collect();
+    (clusters, suppressed.iter().map(|&person| person as usize).collect())
+}
+
+/// The text of a label, by the number of the table in its name.
+fn label_text(database: &Database) -> impl Fn(usize, usize, Label) -> String {
+    move |table, at, label| {
+        let name = format!("t{table}");
+        let table = database.relations().iter().position(|relation| relation.name == name).unwrap();
+        database.attributes(table)[at].hierarchy().labels(label.level).value(label.code).to_owned()
+    }
+}
+
+fn pairings() -> impl Strategy<Value = Pairing> {
+    prop_oneof![Just(Pairing::Subtree), Just(Pairing::Record)]
+}
+
+fn settings(tables: &Tables, k: Index, tenths: u64, limit: usize, pairing: Pairing) -> Options {
+    let k = 1 + k.index(tables.0[0].rows.len().min(5));
+    Options { k, threshold: Fraction::new(tenths, 10).unwrap(), cluster_limit: limit, pairing }
+}
+
+/// Every node holds a record of each member, of the right table and under the right record, and used nowhere else; its
+/// labels are the lowest that cover them; and it has as many children as the member with the fewest.
+fn check_node(
+    tables: &Tables,
+    tree: &Tree,
+    used: &mut BTreeSet<(usize, usize)>,
+) -> Result<(), TestCaseError> {
+    let rows = &tables.0[tree.table].rows;
+    for &record in &tree.records {
+        prop_assert!(used.insert((tree.table, record)), "a record is used twice");
+    }
+    for (at, &set) in tree.sets.iter().enumerate() {
+        let leaves = tree.records.iter().fold(0, |set, &record| set | 1 << rows[record].1[at]);
+        prop_assert_eq!(set & leaves, leaves, "a label is no ancestor");
+        prop_assert_eq!(set, smallest_cover(tables.0[tree.table].columns[at], leaves), "a label is too high");
+    }
+    for (child, nodes) in tables.children(tree.table).zip(&tree.children) {
+        let fewest = tree.records.iter().map(|&record| tables.rows_of(child, record).count()).min();
+        prop_assert_eq!(Some(nodes.len()), fewest);
+        for node in nodes {
+            prop_assert_eq!(node.table, child);
+            prop_assert_eq!(node.records.len(), tree.records.len());
+            for (&record, &parent) in node.records.iter().zip(&tree.records) {
+                prop_assert_eq!(tables.0[child].rows[record].0, parent, "a record of another parent");
+            }
+            check_node(tables, node, used)?;
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_person_is_suppressed_or_shares_one_tree_with_k_persons(
+        tables in tables(), k: Index, tenths in 0_u64..=10, limit in 1_usize..8, pairing in pairings(),
+    ) {
+        let options = settings(&tables, k, tenths, limit, pairing);
+        let (clusters, suppressed) = engine(&tables, &options);
+        prop_assert!(suppressed.len() < options.k);
+        let mut used = BTreeSet::new();
+        for cluster in &clusters {
+            prop_assert!(cluster.records.len() >= options.k);
+            check_node(&tables, cluster, &mut used)?;
+        }
+        for person in suppressed {
+            prop_assert!(used.insert((0, person)), "a suppressed person is in a cluster");
+        }
+        let n_persons = used.iter().filter(|(table, _)| *table == 0).count();
+        prop_assert_eq!(n_persons, tables.0[0].rows.len());
+    }
+
+    #[test]
+    fn the_clusters_are_those_of_the_papers_algorithms(
+        tables in tables(), k: Index, tenths in 0_u64..=10, limit in 1_usize..8, pairing in pairings(),
+    ) {
+        let options = settings(&tables, k, tenths, limit, pairing);
+        prop_assert_eq!(engine(&tables, &options), naive(&tables, options.k, tenths, limit, pairing));
+    }
+
+    #[test]
+    fn the_distance_is_what_the_common_anonymization_loses(tables in tables(), pairing in pairings()) {
+        let database = tables.database();
+        let (trees, matcher) = (Trees::new(&database), Matcher::new(&database, pairing));
+        let text = label_text(&database);
+        for person in 1..tables.0[0].rows.len() {
+            let (a, b) = (trees.person(0), trees.person(person as u32));
+            let in_words = |node: &Node| Tree::of_node(&tables, 0, node, &text);
+            let lost = lost(&tables, &in_words(&a), &in_words(&b), &in_words(&matcher.common(&a, &b)));
+            let expected = lost as f64 / (WHOLE * (a.n_cells() + b.n_cells()).max(1)) as f64;
+            let distance = matcher.distance(&a, &b).to_f64();
+            prop_assert!((distance - expected).abs() < 1e-9, "{} is not {}", distance, expected);
+        }
+    }
+}
+
+/// The paper's example from its files: student → takes → book.
+fn students() -> Option<Database> {
+    let relation =
+        |name: &str, key: &str, refers_to: Option<(&str, &str)>, quasi_identifier: Option<&str>| {
+            let rows = csv_rows(&outside_file(&format!("students/{name}.csv"))?, b',');
+            let column = |(at, header): (usize, &String)| {
+                let is_quasi = Some(header.as_str()) == quasi_identifier;
+                let role = if is_quasi { Role::QuasiIdentifier } else { Role::Other };
+                Column::from_cells(header, role, rows[1..].iter().map(|row| row[at].as_str())).unwrap()
+            };
+            let table = Table::new(rows[0].iter().enumerate().map(column).collect()).unwrap();
+            let mut attributes = Vec::new();
+            if let Some(column) = quasi_identifier {
+                let mut hierarchy = ExplicitHierarchy::new(column, "dgh");
+                let paths = csv_rows(&outside_file(&format!("students/dgh/{column}.csv"))?, b';');
+                for (line, path) in paths.iter().enumerate() {
+                    hierarchy.push(line as u64 + 1, path.iter().map(String::as_str)).unwrap();
+                }
+                let hierarchy = hierarchy.finish().unwrap();
+                attributes.push(Attribute::bind(table.column(column).unwrap(), hierarchy, "dgh").unwrap());
+            }
+            let foreign_keys =
+                refers_to.map(|(column, table)| ForeignKey { column: column.into(), table: table.into() });
+            let foreign_keys = foreign_keys.into_iter().collect();
+            Some(Relation { name: name.into(), table, key: Some(key.into()), foreign_keys, attributes })
+        };
+    let relations = vec![
+        relation("student", "sid", None, None)?,
+        relation("takes", "scid", Some(("sid", "student")), Some("course"))?,
+        relation("book", "bid", Some(("scid", "takes")), Some("book"))?,
+    ];
+    Some(Database::new(relations, "student").unwrap())
+}
+
+/// Table 4 of the paper, as far as its text tells it (section 4.2.2 and figure 3).
+#[test]
+fn the_papers_students_get_the_papers_classes() {
+    let Some(database) = students() else { return };
+    let label = |table: usize, node: &Node| {
+        let label = node.labels()[0];
+        database.attributes(table)[0].hierarchy().labels(label.level).value(label.code).to_owned()
+    };
+    let ids = |table: usize, node: &Node| {
+        let relation = &database.relations()[table];
+        let column = relation.table.column(relation.key.as_ref().unwrap()).unwrap();
+        node.records().iter().map(|&record| column.cell(record as usize)).collect::<Vec<_>>().join("~")
+    };
+    for pairing in [Pairing::Subtree, Pairing::Record] {
+        let threshold = Fraction::new(3, 10).unwrap();
+        let options = Options { k: 2, threshold, cluster_limit: 150, pairing };
+        let Clustering { clusters, suppressed } = miracle(&database, &options, &Watch::new()).unwrap();
+        assert!(suppressed.is_empty());
+        assert_eq!(clusters.iter().map(|cluster| ids(0, cluster)).collect::<Vec<_>>(), ["S1~S2", "S3~S4"]);
+        let courses = clusters[0].children()[0].iter().map(|course| {
+            let books =
+                course.children()[0].iter().map(|book| format!("{} {}", ids(2, book), label(2, book)));
+            format!("{} {}: {}", ids(1, course), label(1, course), books.collect::<Vec<_>>().join(", "))
+        });
+        assert_eq!(
+            courses.collect::<Vec<_>>(),
+            [
+                "SC1~SC4 Science: B1~B5 Discrete",
+                "SC2~SC5 Physics: B3~B6 Dyn",
+                "SC3~SC6 Social: B4~B7 Social-Book"
+            ],
+            "{pairing:?}"
+        );
+    }
+}
