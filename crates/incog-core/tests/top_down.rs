@@ -8,7 +8,7 @@ use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::group::{Demand, Group};
 use incog_core::hierarchy::Attributes;
-use incog_core::lattice::{Grouping, Lattice};
+use incog_core::lattice::Lattice;
 use incog_core::metric::{self, Costs, Distortion};
 use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
 use incog_core::recoding::{PerGroup, PerLevel, Recoding, Release};
@@ -17,7 +17,7 @@ use incog_core::table::{Column, Table};
 use incog_core::{ErrorKind, Result, Watch};
 use incog_testkit::case::Case;
 use incog_testkit::local::{LocalGroup, Rules, TopDown};
-use incog_testkit::{Sample, SampleColumn, data, naive, random};
+use incog_testkit::{Sample, SampleColumn, naive, random};
 use incog_verify::{
     Claims, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, SensitiveClaim, Source, check,
 };
@@ -674,142 +674,4 @@ fn a_cancelled_search_stops() {
     let problem = Problem { source: &rows, policy: &Wanted::k(2).policy() };
     let error = top_down(problem, TopDownOptions::default(), &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-}
-
-/// Adult with one column sensitive and the other eight as quasi-identifier.
-fn adult(sensitive: &str) -> Option<Sample> {
-    let file = data::outside_file("adult/adult.csv")?;
-    let hierarchies = data::project().join("testdata/hierarchies/adult");
-    let mut sample = data::table_with_hierarchies(&file, &hierarchies);
-    let at = sample.columns.iter().position(|column| column.name == sensitive).unwrap();
-    sample.illnesses = sample.columns.remove(at).cells;
-    Some(sample)
-}
-
-/// The rows of a table, `times` as many, drawn at random.
-fn resampled(table: &Table, times: usize) -> Table {
-    let mut state = 1_u64;
-    let mut draw = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % table.n_rows()
-    };
-    let drawn: Vec<usize> = (0..times * table.n_rows()).map(|_| draw()).collect();
-    let columns = table.columns().iter().map(|column| {
-        let mut copy = Column::new(column.name(), column.role());
-        let mut codes = vec![None; column.dictionary().len()];
-        for &row_idx in &drawn {
-            match codes[column.codes()[row_idx] as usize] {
-                Some(code) => copy.push_code(code),
-                None => {
-                    let code = copy.push(column.cell(row_idx)).unwrap();
-                    codes[column.codes()[row_idx] as usize] = Some(code);
-                }
-            }
-        }
-        copy
-    });
-    Table::new(columns.collect()).unwrap()
-}
-
-/// Not a test: time in units of one group-by of the whole table, and distortion beside that of the best node.
-/// `cargo test --release -p incog-core --test top_down -- --ignored --nocapture`
-#[test]
-#[ignore = "measures; see the comment"]
-#[expect(clippy::print_stdout, reason = "it measures")]
-fn adult_measured() {
-    use incog_core::algorithm::Search;
-    use incog_core::frequency::Method;
-    use std::time::{Duration, Instant};
-
-    fn least_time(n: usize, work: &mut dyn FnMut()) -> Duration {
-        let once = |_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        };
-        (0..n).map(once).min().unwrap()
-    }
-
-    for sensitive in ["occupation", "salary_class"] {
-        let Some(sample) = adult(sensitive) else { return };
-        let table = sample.table();
-        for (times, k, part, of) in [
-            (1, 2, 1, 2),
-            (1, 5, 1, 2),
-            (1, 10, 1, 2),
-            (1, 2, 3, 10),
-            (1, 10, 3, 10),
-            (10, 5, 1, 2),
-            (100, 5, 1, 2),
-        ] {
-            let larger = (times > 1).then(|| resampled(&table, times));
-            let table = larger.as_ref().unwrap_or(&table);
-            let attributes = sample.attributes(table);
-            let rows = rows_of(table, &attributes);
-            let rich = table.column("illness").unwrap().dictionary().code(">50K");
-            let share = PooledShare { part, of, code: rich };
-            let models: Vec<Box<dyn PrivacyModel>> =
-                vec![Box::new(KAnonymity::new(k).unwrap()), Box::new(share)];
-            let policy = Policy::new(models, 0).unwrap();
-            let problem = Problem { source: &rows, policy: &policy };
-            let bottom = Grouping::of_levels(&vec![0; attributes.len()]);
-            let base = least_time(20, &mut || {
-                rows.count(&bottom, &Demand::default(), Method::Auto).unwrap();
-            });
-            let mut recoding = None;
-            let time = least_time(if times == 1 { 10 } else { 3 }, &mut || {
-                recoding = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap();
-            });
-            let n_rows = table.n_rows() as u64;
-            let context = format!("{sensitive}, {n_rows} rows, k = {k}, alpha = {part}/{of}");
-            let Some(recoding) = recoding else {
-                println!("{context}: refused at the top");
-                continue;
-            };
-            let groups = recoding.n_groups();
-            let local = Distortion::of(&Recoding::PerGroup(recoding), &attributes, n_rows).total();
-            let costs = Costs::new(problem, &attributes).unwrap();
-            let start = Instant::now();
-            let outcome = Search::default().run(problem, &Watch::new()).unwrap();
-            let search = start.elapsed();
-            let metric = find(metric::ALL, "distortion").unwrap().item;
-            let (lattice, holding) = (&outcome.lattice, &outcome.holding);
-            let best = metric::best(problem, &attributes, lattice, holding, &costs, metric, &Watch::new());
-            let global = metric.score(&costs, &best.unwrap().unwrap().statistics);
-            println!(
-                "{context}: base {base:?}, top-down {time:?} = {:.0} x, incognito {search:?}; {groups} groups, \
-                 distortion {local:.4} against {global:.4} = {:.2} x",
-                time.as_secs_f64() / base.as_secs_f64(),
-                global / local
-            );
-        }
-    }
-}
-
-/// [`Share`] of any one value, or of all.
-#[derive(Debug, Clone, Copy)]
-struct PooledShare {
-    part: u64,
-    of: u64,
-    code: Option<u32>,
-}
-
-impl PrivacyModel for PooledShare {
-    fn describe(&self) -> String {
-        "a share".into()
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::Merge
-    }
-
-    fn demand(&self) -> Demand {
-        Demand { histograms: vec![0], ..Demand::default() }
-    }
-
-    fn admits(&self, group: Group<'_>) -> Result<bool> {
-        let values =
-            group.histogram(0)?.iter().filter(|(code, _)| self.code.is_none_or(|only| only == *code));
-        Ok(values.map(|&(_, rows)| rows).all(|rows| rows * self.of <= self.part * group.rows()))
-    }
 }
