@@ -61,10 +61,7 @@ impl PrivacyModel for AlphaDeassociation {
     }
 
     fn closure(&self) -> Closure {
-        match self.sensitive.unit() {
-            Unit::Rows => Closure::Merge,
-            Unit::Persons => Closure::None,
-        }
+        self.sensitive.closure_of_shares()
     }
 
     fn demand(&self) -> Demand {

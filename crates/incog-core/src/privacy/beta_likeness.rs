@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::parameters::{Overall, needed};
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive};
 
 /// Floats are off by far less than this part of a logarithm.
 const MARGIN: f64 = 1e-12;
@@ -81,10 +81,7 @@ impl PrivacyModel for BetaLikeness {
     }
 
     fn closure(&self) -> Closure {
-        match self.sensitive.unit() {
-            Unit::Rows => Closure::Merge,
-            Unit::Persons => Closure::None,
-        }
+        self.sensitive.closure_of_shares()
     }
 
     fn demand(&self) -> Demand {

@@ -71,10 +71,7 @@ impl PrivacyModel for EntropyDiversity {
     }
 
     fn closure(&self) -> Closure {
-        match self.sensitive.unit() {
-            Unit::Rows => Closure::Merge,
-            Unit::Persons => Closure::None,
-        }
+        self.sensitive.closure_of_shares()
     }
 
     fn demand(&self) -> Demand {

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group, Measures};
-use crate::privacy::{ALL, Distance, Fraction, Likeness, PrivacyModel};
+use crate::privacy::{ALL, Closure, Distance, Fraction, Likeness, PrivacyModel};
 use crate::registry::{find, nearest};
 use crate::table::Column;
 
@@ -260,6 +260,15 @@ impl Sensitive {
     /// What is counted.
     pub fn unit(&self) -> Unit {
         self.unit
+    }
+
+    /// What merging leaves of a bound on shares: counted by persons nothing, since a person may be ill in one group and well
+    /// in another.
+    pub(super) fn closure_of_shares(&self) -> Closure {
+        match self.unit {
+            Unit::Rows => Closure::Merge,
+            Unit::Persons => Closure::None,
+        }
     }
 
     /// How often each value occurs, by code.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::distance::Reference;
 use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Distance, Fraction, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{Closure, Distance, Fraction, Parameter, Parameters, PrivacyModel, Sensitive};
 
 /// No group's distribution is farther than t from that of all rows, by the earth mover's distance.
 ///
@@ -40,10 +40,7 @@ impl PrivacyModel for Closeness {
     }
 
     fn closure(&self) -> Closure {
-        match self.sensitive.unit() {
-            Unit::Rows => Closure::Merge,
-            Unit::Persons => Closure::None,
-        }
+        self.sensitive.closure_of_shares()
     }
 
     fn demand(&self) -> Demand {
