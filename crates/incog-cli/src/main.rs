@@ -17,7 +17,7 @@ mod output;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use incog::Job;
+use incog::job::AnyJob;
 
 use crate::output::{complain, print};
 
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         Command::Hierarchy(arguments) => hierarchy::run(&arguments),
         Command::List => list::run(),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Schema => print(&(Job::schema() + "\n")).map(|()| ExitCode::SUCCESS),
+        Command::Schema => print(&(AnyJob::schema() + "\n")).map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         for line in error.to_string().lines() {

@@ -56,6 +56,14 @@ impl Error {
         self
     }
 
+    /// The same error, saying more exactly where: `prefix` comes first.
+    #[must_use]
+    pub fn prefixed(&self, prefix: &str) -> Self {
+        let mut error = self.clone();
+        error.0.message.insert_str(0, prefix);
+        error
+    }
+
     /// Who can do something about it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

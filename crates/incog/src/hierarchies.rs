@@ -115,14 +115,7 @@ pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
 }
 
 fn rule_at(job: &Job, key: &[&str], name: &str, spec: &HierarchyJob) -> Result<Spec> {
-    let spec_of = |error: Error| -> Error {
-        let named = Error::new(error.kind(), format!("column `{name}`: {error}"));
-        let named = match error.hint() {
-            Some(hint) => named.with_hint(hint),
-            None => named,
-        };
-        job.at(key, &named)
-    };
+    let spec_of = |error: Error| -> Error { job.at(key, &error.prefixed(&format!("column `{name}`: "))) };
     Ok(if let Some(widths) = &spec.intervals {
         Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
     } else if let Some(units) = &spec.dates {

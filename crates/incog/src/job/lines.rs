@@ -33,6 +33,23 @@ impl Lines {
         self.forget(path);
     }
 
+    /// The lines of everything below `from`, as if it stood below `to`.
+    pub(super) fn below(&self, from: &[&str], to: &[&str]) -> Lines {
+        let mut lines = Lines::default();
+        lines.copy_from(self, from, to);
+        lines
+    }
+
+    /// The lines of others at and below `from` become those at and below `to`.
+    pub(super) fn copy_from(&mut self, others: &Lines, from: &[&str], to: &[&str]) {
+        for (path, &line) in &others.lines {
+            if path.len() >= from.len() && path.iter().zip(from).all(|(a, b)| a == b) {
+                let moved = to.iter().map(|&key| key.to_owned()).chain(path[from.len()..].iter().cloned());
+                self.lines.insert(moved.collect(), line);
+            }
+        }
+    }
+
     pub(super) fn insert(&mut self, path: &[String], line: usize) {
         // A table may be named several times; the first place counts.
         self.lines.entry(path.to_vec()).or_insert(Some(line));

@@ -8,7 +8,12 @@
 mod check;
 mod lines;
 mod require;
+mod database;
 
+pub use database::{
+    AnyJob, CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
+    PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
+};
 pub use lines::Lines;
 pub use require::{DistanceJob, LikenessJob, RequireJob};
 
@@ -371,10 +376,7 @@ pub enum BranchJob {
 impl Job {
     /// Reads a job file. All mistakes are in the one error, a line each.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Error::new(ErrorKind::Io, format!("cannot read the job file `{}`: {error}", path.display()))
-        })?;
-        Job::parse_file(&text, path)
+        Job::parse_file(&text_of(path)?, path)
     }
 
     /// Reads the text of a job file that is nowhere on disk; paths are relative to the current folder.
@@ -383,28 +385,14 @@ impl Job {
     }
 
     fn parse_file(text: &str, path: &Path) -> Result<Self> {
-        let several = |mistakes: Vec<(usize, String)>| {
-            let lines: Vec<String> =
-                mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake).collect();
-            Error::input(lines.join("\n"))
-        };
-        let lines = check::check::<Job>(text).map_err(several)?;
-        let mut job: Job = toml::from_str(text).map_err(|error| {
-            // Whatever the schema cannot say, such as a number that is too large.
-            let line = error.span().map_or(1, |span| lines::line_at(text, span.start));
-            several(vec![(line, error.message().replace('\n', ", "))])
-        })?;
-        job.lines = lines;
-        job.path = path.to_owned();
+        let (mut job, lines): (Job, Lines) = parse(text, path)?;
+        (job.lines, job.path) = (lines, path.to_owned());
         Ok(job)
     }
 
     /// A file that the job names. Standard input is the same from every folder.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
-        if path.as_os_str() == STANDARD {
-            return path.to_owned();
-        }
-        self.path.parent().unwrap_or(Path::new("")).join(path)
+        resolve(&self.path, path)
     }
 
     /// The names of the data's columns. Standard input can be read only once, so not for this.
@@ -449,17 +437,39 @@ impl Job {
 
     /// The same error, said to come from what the job says at a key.
     pub(crate) fn at(&self, key: &[&str], error: &Error) -> Error {
-        let located = Error::new(error.kind(), place(&self.path, self.lines.of(key)) + &error.to_string());
-        match error.hint() {
-            Some(hint) => located.with_hint(hint),
-            None => located,
-        }
+        error.prefixed(&place(&self.path, self.lines.of(key)))
     }
+}
 
-    /// The JSON Schema of job files, for editors.
-    pub fn schema() -> String {
-        serde_json::to_string_pretty(&schemars::schema_for!(Job)).expect("a schema is plain data")
+/// The text of a job file.
+fn text_of(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Error::new(ErrorKind::Io, format!("cannot read the job file `{}`: {error}", path.display()))
+    })
+}
+
+/// What a job file says, and where its keys stand; or all its mistakes, a line each.
+fn parse<T: JsonSchema + for<'de> Deserialize<'de>>(text: &str, path: &Path) -> Result<(T, Lines)> {
+    let several = |mistakes: Vec<(usize, String)>| {
+        let lines: Vec<String> =
+            mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake).collect();
+        Error::input(lines.join("\n"))
+    };
+    let lines = check::check::<T>(text).map_err(several)?;
+    let job = toml::from_str(text).map_err(|error| {
+        // Whatever the schema cannot say, such as a number that is too large.
+        let line = error.span().map_or(1, |span| lines::line_at(text, span.start));
+        several(vec![(line, error.message().replace('\n', ", "))])
+    })?;
+    Ok((job, lines))
+}
+
+/// A file that a job file names.
+fn resolve(job: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str() == STANDARD {
+        return path.to_owned();
     }
+    job.parent().unwrap_or(Path::new("")).join(path)
 }
 
 /// A rule on its own, under the key that it has in a job file.
@@ -580,7 +590,7 @@ mod tests {
 
     #[test]
     fn the_schema_describes_every_key() {
-        let schema = Job::schema();
+        let schema = AnyJob::schema();
         for key in ["suppression", "quasi-identifier", "intervals", "shuffle", "Every released row"] {
             assert!(schema.contains(key), "{key}");
         }
