@@ -12,6 +12,7 @@
 //!    partner is removed. What that costs is how far apart the two are.
 //! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
 //!    cluster the common tree, and which record of which member each of its nodes stands for.
+//! 5. From it come what is released of each table ([`Release`]) and what that costs ([`measure()`]).
 //!
 //! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
 //! removed, not left in place as `*`, since the number of children is knowledge too; (3) keys are of no interest here: a
@@ -28,10 +29,14 @@ mod database;
 mod tree;
 mod matching;
 mod miracle;
+mod release;
+mod measure;
 
 pub use database::{Database, ForeignKey, Relation};
 pub use matching::{Distance, Matcher, Pairing};
+pub use measure::{Measured, TableLoss, measure};
 pub use miracle::{Clustering, Options, miracle};
+pub use release::{Release, ReleasedTable};
 pub use tree::{Label, Node, Trees};
 
 #[cfg(test)]
