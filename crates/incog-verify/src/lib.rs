@@ -22,6 +22,8 @@
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
 //! integers, or by floats that are far from the threshold.
 //!
+//! Where one person stands in many tables, persons are compared by their trees of rows ([`check_database`]).
+//!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
 //! A [`Verified`] release cannot be made in any other way than by [`verify`]; sinks accept nothing else.
@@ -40,10 +42,15 @@ mod sensitive;
 mod local;
 mod against_input;
 mod string_table;
+mod relational;
 
 pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use fraction::Fraction;
 pub use measure::Measured;
+pub use relational::{
+    DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource, VerifiedDatabase, check_database,
+    verify_database,
+};
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;
 
