@@ -8,6 +8,7 @@ pub mod sample;
 pub mod require;
 pub mod naive;
 pub mod relational;
+pub mod students;
 pub mod local;
 pub mod random;
 pub mod case;

@@ -3,38 +3,27 @@
 //! The common anonymization of two trees (Algorithms 1 and 3 to 5 of the paper):
 //!
 //! 1. Each quasi-identifier of the two roots becomes the lowest label that stands above both.
-//! 2. For each child table the children of both are paired, greedily: the smaller set picks, in row order (the first tree,
-//!    if they are equally many), and each takes the cheapest that is left (the first of equally cheap ones).
+//! 2. For each child table the children of both are paired, as many as the smaller set has. In the paper the smaller set
+//!    picks greedily; `pairing` has that and two other ways.
 //! 3. Pairs are anonymized with each other. Children that are left over are removed with all that hangs on them.
 //!
-//! A cell costs what it costs in LM: (m − 1) / (L − 1) if its label covers m of L leaves, and 1 if it is removed. The
-//! cost is summed over the cells of both trees; the [`Distance`] is its mean, so that it lies between 0 and 1.
+//! A cell costs what its label costs ([`Cost`](super::Cost), LM in the paper), and 1 if it is removed. The cost is summed over
+//! the cells of both trees; the [`Distance`] is its mean, so that it lies between 0 and 1.
 //!
 //! [`Pairing::Subtree`] (MiRaCle) picks by the cost of the whole subtrees; [`Pairing::Record`] (MiRaCleX) by the cost of
 //! the two records alone, and only looks below pairs that were chosen.
 //!
 //! Costs are whole numbers of [`UNIT`]s: sums do not depend on the order, so ties are ties.
 //!
-//! Cost: see [the module above](super). Comparing allocates lists of pairs only, no tree.
+//! Cost: see [the module above](super). The work is done on flat trees; see `compare`.
 
 use std::cmp::Ordering;
 
-use crate::hierarchy::Hierarchy;
 use crate::privacy::Fraction;
-use crate::relational::{Database, Label, Node};
-
-/// The cost of a cell that is removed. Divisible by all numbers up to 24: the costs of hierarchies of up to 25 leaves are
-/// exact.
-const UNIT: u64 = 5_354_228_880;
-
-/// By what the children of two records are paired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pairing {
-    /// By the cost of their whole subtrees: MiRaCle.
-    Subtree,
-    /// By the cost of the records alone: MiRaCleX.
-    Record,
-}
+use crate::relational::compare::{Comparison, Scratch};
+use crate::relational::flat::{Flat, Layout};
+use crate::relational::labels::UNIT;
+use crate::relational::{Database, Matching, Node, Options, Pairing};
 
 /// How far two trees are from each other: the mean cost of their cells in the common anonymization.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +34,24 @@ pub struct Distance {
 }
 
 impl Distance {
+    pub(super) fn new(cost: u64, n_cells: u64) -> Self {
+        // Two trees without cells cost nothing, whatever that is divided by.
+        Distance { cost, n_cells: n_cells.max(1) }
+    }
+
+    /// The least cost of two trees with so many cells that is no nearer, or that is farther if ties go to the new one.
+    pub(super) fn limit(self, n_cells: u64, wins_ties: bool) -> u64 {
+        let n_cells = n_cells.max(1);
+        let (product, n) = (u128::from(self.cost) * u128::from(n_cells), u128::from(self.n_cells));
+        // Whole numbers of 64 bits are divided several times as fast, and nearly always suffice.
+        let (quotient, is_exact) = match u64::try_from(product) {
+            Ok(product) => (u128::from(product / self.n_cells), product % self.n_cells == 0),
+            Err(_) => (product / n, product % n == 0),
+        };
+        let limit = quotient + u128::from(wins_ties || !is_exact);
+        u64::try_from(limit).unwrap_or(u64::MAX)
+    }
+
     /// From 0, nothing is lost, to 1, nothing is left.
     pub fn to_f64(self) -> f64 {
         self.cost as f64 / (self.n_cells as f64 * UNIT as f64)
@@ -79,145 +86,57 @@ impl Eq for Distance {}
 
 /// Anonymizes trees of one database with each other.
 #[derive(Debug)]
-pub struct Matcher<'a> {
-    database: &'a Database,
+pub struct Matcher {
+    layout: Layout,
     pairing: Pairing,
-    /// `costs[table][attribute][level][label]`.
-    costs: Vec<Vec<Vec<Vec<u64>>>>,
+    matching: Matching,
 }
 
-/// A child of the first tree, one of the second, and what it costs to anonymize them with each other.
-struct Pair {
-    first: usize,
-    second: usize,
-    cost: u64,
-}
+impl Matcher {
+    /// Prepares what the labels cost: greedy pairs, and cells that cost as in LM.
+    pub fn new(database: &Database, pairing: Pairing) -> Self {
+        Matcher::with(database, &Options { pairing, ..Options::new(1) })
+    }
 
-impl<'a> Matcher<'a> {
-    /// Prepares what the labels cost.
-    pub fn new(database: &'a Database, pairing: Pairing) -> Self {
-        let of_table = |table: usize| {
-            database.attributes(table).iter().map(|attribute| label_costs(attribute.hierarchy())).collect()
-        };
-        Matcher { database, pairing, costs: (0..database.relations().len()).map(of_table).collect() }
+    /// Prepares what the labels cost, to pair as the options say.
+    pub fn with(database: &Database, options: &Options) -> Self {
+        let layout = Layout::new(database, options.cost);
+        Matcher { layout, pairing: options.pairing, matching: options.matching }
     }
 
     /// How far the trees of two persons, or of two clusters, are from each other.
     pub fn distance(&self, first: &Node, second: &Node) -> Distance {
-        let cost = self.cost(self.database.person(), first, second);
-        // Two trees without cells cost nothing, whatever that is divided by.
-        Distance { cost, n_cells: (first.n_cells() + second.n_cells()).max(1) }
+        let [first, second] = [first, second].map(|tree| Flat::of_node(&self.layout, tree));
+        let cost = self.compare(&first, &second, &mut Scratch::default()).cost(u64::MAX);
+        Distance::new(cost, first.n_cells() + second.n_cells())
     }
 
     /// The common anonymization of the trees of two persons or two clusters. Its members are those of the first, then
     /// those of the second; its children stand in the order of the first.
     pub fn common(&self, first: &Node, second: &Node) -> Node {
-        self.merge(self.database.person(), first, second)
+        let [first, second] = [first, second].map(|tree| Flat::of_node(&self.layout, tree));
+        self.compare(&first, &second, &mut Scratch::default()).common().to_node(&self.layout)
     }
 
-    fn merge(&self, table: usize, first: &Node, second: &Node) -> Node {
-        let labels = self.common_labels(table, first, second).collect();
-        let records = [first.records(), second.records()].concat();
-        let sets = first.children().iter().zip(second.children());
-        let children =
-            self.database.children(table).iter().zip(sets).map(|(&child, (of_first, of_second))| {
-                let mut pairs = self.pairs(child, of_first, of_second);
-                pairs.sort_unstable_by_key(|pair| pair.first);
-                pairs
-                    .iter()
-                    .map(|pair| self.merge(child, &of_first[pair.first], &of_second[pair.second]))
-                    .collect()
-            });
-        Node::new(labels, records, children.collect())
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
-    /// What it costs to anonymize two trees with each other.
-    fn cost(&self, table: usize, first: &Node, second: &Node) -> u64 {
-        let sets = first.children().iter().zip(second.children());
-        let below = self.database.children(table).iter().zip(sets).map(|(&child, (of_first, of_second))| {
-            let all: u64 = of_first.iter().chain(of_second).map(Node::n_cells).sum();
-            let pairs = self.pairs(child, of_first, of_second);
-            let in_pairs = |pair: &Pair| of_first[pair.first].n_cells() + of_second[pair.second].n_cells();
-            let removed = all - pairs.iter().map(in_pairs).sum::<u64>();
-            removed * UNIT + pairs.iter().map(|pair| pair.cost).sum::<u64>()
-        });
-        self.record_cost(table, first, second) + below.sum::<u64>()
+    pub(super) fn compare<'a>(
+        &'a self,
+        a: &'a Flat,
+        b: &'a Flat,
+        scratch: &'a mut Scratch,
+    ) -> Comparison<'a> {
+        Comparison { layout: &self.layout, pairing: self.pairing, matching: self.matching, a, b, scratch }
     }
-
-    /// What it costs to anonymize two records with each other, whatever hangs on them.
-    fn record_cost(&self, table: usize, first: &Node, second: &Node) -> u64 {
-        let labels = self.common_labels(table, first, second).zip(&self.costs[table]);
-        labels.map(|(label, costs)| 2 * costs[usize::from(label.level)][label.code as usize]).sum()
-    }
-
-    fn common_labels(&self, table: usize, first: &Node, second: &Node) -> impl Iterator<Item = Label> {
-        let cells = first.labels().iter().zip(second.labels());
-        let attributes = self.database.attributes(table).iter();
-        attributes.zip(cells).map(|(attribute, (&a, &b))| lowest_common(attribute.hierarchy(), a, b))
-    }
-
-    /// Pairs the children of two records in one table, as many as the smaller set has.
-    fn pairs(&self, table: usize, first: &[Node], second: &[Node]) -> Vec<Pair> {
-        let first_picks = first.len() <= second.len();
-        let (n_picking, n_picked) =
-            if first_picks { (first.len(), second.len()) } else { (second.len(), first.len()) };
-        let mut left: Vec<usize> = (0..n_picked).collect();
-        let mut pairs = Vec::with_capacity(n_picking);
-        for picking in 0..n_picking {
-            let pair = |picked: usize| if first_picks { (picking, picked) } else { (picked, picking) };
-            let price = |&picked: &usize| {
-                let (of_first, of_second) = pair(picked);
-                match self.pairing {
-                    Pairing::Subtree => self.cost(table, &first[of_first], &second[of_second]),
-                    Pairing::Record => self.record_cost(table, &first[of_first], &second[of_second]),
-                }
-            };
-            // The first of the cheapest: `min` on (price, place).
-            let cheapest = left.iter().map(price).zip(0_usize..).min();
-            let Some((price, at)) = cheapest else { break };
-            // Not `swap_remove`: those left stay in row order.
-            let (first_idx, second_idx) = pair(left.remove(at));
-            let cost = match self.pairing {
-                Pairing::Subtree => price,
-                Pairing::Record => self.cost(table, &first[first_idx], &second[second_idx]),
-            };
-            pairs.push(Pair { first: first_idx, second: second_idx, cost });
-        }
-        pairs
-    }
-}
-
-/// What each label of each level costs.
-fn label_costs(hierarchy: &Hierarchy) -> Vec<Vec<u64>> {
-    // With a single leaf every label covers just that leaf and costs nothing.
-    let most = u128::from(hierarchy.n_leaves().saturating_sub(1).max(1));
-    let cost = |level: u8, label: u32| {
-        let others = u128::from(hierarchy.leaves_under(level, label).saturating_sub(1));
-        (others.min(most) * u128::from(UNIT) / most) as u64
-    };
-    let of_level =
-        |level: u8| (0..hierarchy.labels(level).len() as u32).map(|label| cost(level, label)).collect();
-    (0..=hierarchy.height()).map(of_level).collect()
-}
-
-/// The lowest label that stands above both, or is one of them. The top has one label, so there is one.
-fn lowest_common(hierarchy: &Hierarchy, a: Label, b: Label) -> Label {
-    let mut level = a.level.max(b.level);
-    let mut code = hierarchy.generalize(a.code, a.level, level);
-    let mut other = hierarchy.generalize(b.code, b.level, level);
-    while code != other {
-        code = hierarchy.parent(level, code);
-        other = hierarchy.parent(level, other);
-        level += 1;
-    }
-    Label { level, code }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relational::Trees;
     use crate::relational::samples::{relation, students};
+    use crate::relational::{Label, Trees};
 
     /// A tree as text: each node's labels, and its children in brackets.
     fn text(database: &Database, table: usize, node: &Node) -> String {
@@ -312,26 +231,5 @@ mod tests {
         let far = matcher.distance(&trees.person(0), &trees.person(1));
         is_near(far, 1.0);
         assert!(!far.exceeds(Fraction::ONE) && far.exceeds(Fraction::new(999_999, 1_000_000).unwrap()));
-    }
-
-    #[test]
-    fn lower_labels_than_the_common_one_stand_above_only_one_of_both() {
-        let database = Database::new(students(), "student").unwrap();
-        let hierarchy = database.attributes(2)[0].hierarchy();
-        let labels = (0..=hierarchy.height()).flat_map(|level| {
-            (0..hierarchy.labels(level).len() as u32).map(move |code| Label { level, code })
-        });
-        let labels: Vec<Label> = labels.collect();
-        let is_above = |above: &Label, label: &Label| {
-            above.level >= label.level
-                && hierarchy.generalize(label.code, label.level, above.level) == above.code
-        };
-        for a in &labels {
-            for b in &labels {
-                // Labels are listed from the lowest level up.
-                let by_search = labels.iter().find(|label| is_above(label, a) && is_above(label, b));
-                assert_eq!(Some(&lowest_common(hierarchy, *a, *b)), by_search);
-            }
-        }
     }
 }

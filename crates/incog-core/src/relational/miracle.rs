@@ -13,25 +13,15 @@
 //!
 //! Sound because a cluster is closed only with k members, and its tree holds one record of each in each of its nodes.
 //!
-//! Cost: persons × open clusters comparisons; then at most the square of the open clusters.
+//! Cost: persons × open clusters at worst, then the square of the open clusters; most are ruled out uncompared, see
+//! `nearest`.
 
-use crate::error::{Error, Result};
-use crate::privacy::Fraction;
-use crate::relational::{Database, Distance, Matcher, Node, Pairing, Trees};
+use crate::error::Result;
+use crate::relational::bound::Bounds;
+use crate::relational::flat::Flat;
+use crate::relational::nearest::Pool;
+use crate::relational::{Database, Distance, Matcher, Node, Options, Trees};
 use crate::watch::Watch;
-
-/// How to cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How many persons share a tree, at least.
-    pub k: usize,
-    /// A person farther than this from every open cluster opens a new one; from 0 to 1.
-    pub threshold: Fraction,
-    /// So many clusters may be open at a time, at least 1.
-    pub cluster_limit: usize,
-    /// By what children are paired.
-    pub pairing: Pairing,
-}
 
 /// Who is in which cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,93 +35,85 @@ pub struct Clustering {
 
 /// Clusters the persons of a database.
 pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<Clustering> {
-    check(database, options)?;
+    options.check(database)?;
+    let matcher = Matcher::with(database, options);
+    let (clusters, suppressed) = cluster(database, &matcher, options, watch)?;
+    debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
+    let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
+    Ok(Clustering { clusters, suppressed })
+}
+
+/// The clusters and who is in none.
+fn cluster(
+    database: &Database,
+    matcher: &Matcher,
+    options: &Options,
+    watch: &Watch,
+) -> Result<(Vec<Flat>, Vec<u32>)> {
     let trees = Trees::new(database);
-    let matcher = Matcher::new(database, options.pairing);
+    let bounds = Bounds::new(matcher.layout(), database);
     let mut clusters = Vec::new();
-    // Oldest first.
-    let mut open: Vec<Node> = Vec::new();
+    let mut open = Pool::new(matcher, &bounds);
     for row_idx in 0..database.n_persons() as u32 {
         watch.check()?;
-        let person = trees.person(row_idx);
-        let nearest = nearest(&matcher, &open, &person);
+        let person = Flat::of_person(matcher.layout(), &trees, row_idx);
+        let vector = bounds.vector(&person);
         let is_near = |distance: Distance| !distance.exceeds(options.threshold);
-        let at = match nearest {
-            Some((distance, at)) if is_near(distance) || open.len() >= options.cluster_limit => {
-                open[at] = matcher.common(&open[at], &person);
-                at
+        let nearest = open.nearest(&person, &vector);
+        let nearest =
+            nearest.filter(|&(distance, _)| is_near(distance) || open.len() >= options.cluster_limit);
+        let joined = nearest.and_then(|(_, at)| Some((open.take(at)?, at)));
+        match joined {
+            Some((cluster, at)) => {
+                let cluster = open.common(&cluster, &person);
+                if cluster.n_members() >= options.k {
+                    clusters.push(cluster);
+                } else {
+                    open.put_back(at, cluster);
+                }
             }
-            _ => {
-                open.push(person);
-                open.len() - 1
+            None if options.k == 1 => clusters.push(person),
+            None => {
+                open.push(person, &vector);
             }
-        };
-        if open[at].records().len() >= options.k {
-            clusters.push(open.remove(at));
         }
     }
-    let suppressed = merge_leftovers(&matcher, open, options.k, &mut clusters, watch)?;
-    debug_assert!(clusters.iter().all(|cluster| cluster.records().len() >= options.k));
-    Ok(Clustering { clusters, suppressed })
+    let suppressed = merge_leftovers(&bounds, open, options.k, &mut clusters, watch)?;
+    Ok((clusters, suppressed))
 }
 
 /// Closes what can be closed; the members of a last cluster that cannot are left.
 fn merge_leftovers(
-    matcher: &Matcher<'_>,
-    mut open: Vec<Node>,
+    bounds: &Bounds,
+    mut open: Pool<'_>,
     k: usize,
-    clusters: &mut Vec<Node>,
+    clusters: &mut Vec<Flat>,
     watch: &Watch,
 ) -> Result<Vec<u32>> {
-    while !open.is_empty() {
-        let mut oldest = open.remove(0);
-        while oldest.records().len() < k {
+    while let Some(mut oldest) = open.take_oldest() {
+        while oldest.n_members() < k {
             watch.check()?;
-            let Some((_, at)) = nearest(matcher, &open, &oldest) else {
-                return Ok(oldest.records().to_vec());
+            let nearest = open.nearest(&oldest, &bounds.vector(&oldest));
+            let Some(other) = nearest.and_then(|(_, at)| open.take(at)) else {
+                return Ok(oldest.members().to_vec());
             };
-            oldest = matcher.common(&oldest, &open.remove(at));
+            oldest = open.common(&oldest, &other);
         }
         clusters.push(oldest);
     }
     Ok(Vec::new())
 }
 
-/// The nearest of some clusters, the oldest of equally near ones; with its distance and its place.
-fn nearest(matcher: &Matcher<'_>, clusters: &[Node], tree: &Node) -> Option<(Distance, usize)> {
-    clusters.iter().map(|cluster| matcher.distance(cluster, tree)).zip(0..).min()
-}
-
-fn check(database: &Database, options: &Options) -> Result<()> {
-    let n_persons = database.n_persons();
-    if options.k == 0 {
-        return Err(Error::input("k is 0").with_hint("k is the least number of persons that share a tree"));
-    }
-    if options.cluster_limit == 0 {
-        return Err(Error::input("the cluster limit is 0").with_hint("allow at least 1 open cluster"));
-    }
-    if options.threshold > Fraction::ONE {
-        return Err(Error::input("the threshold is above 1").with_hint("distances lie between 0 and 1"));
-    }
-    if n_persons < options.k {
-        let person = &database.relations()[database.person()].name;
-        return Err(Error::input(format!(
-            "table `{person}` has {n_persons} persons, fewer than k = {}",
-            options.k
-        ))
-        .with_hint("no release can hide a person among so many; choose a smaller k"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Fraction;
     use crate::relational::samples::students;
+    use crate::relational::{Matching, Pairing};
 
     fn options(k: usize, threshold: (u64, u64), cluster_limit: usize) -> Options {
         let threshold = Fraction::new(threshold.0, threshold.1).unwrap();
-        Options { k, threshold, cluster_limit, pairing: Pairing::Subtree }
+        Options { threshold, cluster_limit, pairing: Pairing::Subtree, ..Options::new(k) }
     }
 
     fn members(options: &Options) -> (Vec<Vec<u32>>, Vec<u32>) {
@@ -167,6 +149,8 @@ mod tests {
         assert_eq!(refused(options(0, (0, 1), 1)), "k is 0");
         assert_eq!(refused(options(2, (0, 1), 0)), "the cluster limit is 0");
         assert_eq!(refused(options(2, (11, 10), 1)), "the threshold is above 1");
+        let unclear = Options { pairing: Pairing::Level, matching: Matching::Optimal, ..Options::new(2) };
+        assert_eq!(refused(unclear), "pairing level by level leaves nothing to match optimally");
         assert_eq!(refused(options(5, (0, 1), 1)), "table `student` has 4 persons, fewer than k = 5");
     }
 
