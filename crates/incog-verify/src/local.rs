@@ -96,18 +96,18 @@ pub(crate) fn unassigned(
 }
 
 /// A quasi-identifier: its released labels, and which of them each input value may become.
-struct Column {
-    n_labels: usize,
+pub(crate) struct Column {
+    pub(crate) n_labels: usize,
     /// The number of each released label.
-    of_label: Vec<u32>,
+    pub(crate) of_label: Vec<u32>,
     /// The path of each input value.
-    of_value: Vec<u32>,
+    pub(crate) of_value: Vec<u32>,
     /// Released labels on a path, ascending. Values with the same are not told apart.
-    paths: Vec<Vec<u32>>,
+    pub(crate) paths: Vec<Vec<u32>>,
 }
 
 impl Column {
-    fn new<'a>(released: &[&'a str], collected: &[&'a str], hierarchy: &'a Hierarchy) -> Self {
+    pub(crate) fn new<'a>(released: &[&'a str], collected: &[&'a str], hierarchy: &'a Hierarchy) -> Self {
         let mut numbers = Numbers::default();
         let of_label = numbers.all(released.iter().copied());
         let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();

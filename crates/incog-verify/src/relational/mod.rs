@@ -18,18 +18,21 @@
 //! The tree of a person tells how many children there are, too: whoever has a row more than all others is unique. A
 //! class is relative to the quasi-identifiers that were named; nothing here can tell whether those were all.
 
-#[expect(dead_code, reason = "the comparison with the original comes next")]
 mod shape;
-#[expect(dead_code, reason = "the comparison with the original comes next")]
 mod forest;
-#[expect(dead_code, reason = "the comparison with the original comes next")]
 mod signatures;
+mod comparison;
+mod matching;
+mod candidates;
+mod assignment;
+mod source;
 
 use std::collections::BTreeMap;
 
 use self::forest::{Forest, check_form};
 use self::shape::{Columns, Shape, Sought, find_columns, roles_differ, sensitive_columns};
 use self::signatures::{Classes, paths};
+use self::source::{Recoding, Released};
 use crate::histograms::{Grouped, Histograms};
 use crate::keys::Groups;
 use crate::{Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, SensitiveClaim, sensitive};
@@ -175,6 +178,7 @@ fn check_tables(
     for (table, claims) in release.iter().zip(&claims.tables) {
         report.findings.extend(declared(table.header(), claims));
     }
+    let is_declared = report.holds();
     let columns = find_columns(release, &claims.tables, Sought::All, "released")?;
     let names = names(&claims.tables);
     let planted = Forest::plant(release, &columns, &shape, &names, "released", &mut report.findings);
@@ -198,12 +202,17 @@ fn check_tables(
             tables[at].check_sensitive(&column, sets, claims_of_column, findings);
         }
     }
-    if claims.source.is_some() {
-        return Err(Finding {
-            claim: "every released tree is an original one with subtrees removed".into(),
-            found: "this cannot be checked yet".into(),
-            holds: false,
-        });
+    // Without the right columns there is nothing to compare row by row.
+    if let Some(sources) = claims.source.as_ref().filter(|_| is_declared) {
+        let released = Released {
+            tables: release,
+            columns: &columns,
+            shape: &shape,
+            forest: &forest,
+            added: vec![None; release.len()],
+            recoding: Recoding::Generalized,
+        };
+        source::check(&released, claims, sources, report)?;
     }
     Ok(())
 }

@@ -1,0 +1,214 @@
+//! Which original persons may a released one come from, before their trees are compared?
+//!
+//! A released row's parents are all released. So the original has a row with the same columns as collected, below a
+//! row with the same such columns, and so on up to the person: the same path of tokens. The person's own columns come
+//! first in each path, and deep rows are the most telling.
+//!
+//! 1. For each path of tokens, the original persons who have it.
+//! 2. Where that are more than [`LONG`], also for each path and each label of the row: those who have such a row with a
+//!    value that may become the label.
+//! 3. The candidates of a released person are in the lists of all of its rows: the shortest list, cut by the others from
+//!    short to long until [`FEW`] are left.
+//!
+//! Nobody is left out who could be assigned. Cost: sorting the original rows by path; lists are cut by binary search.
+
+use super::assignment::{Exceeded, Side, Work};
+use super::comparison::Compared;
+use super::shape::Shape;
+use super::signatures::paths;
+
+/// Longer lists are split by labels.
+const LONG: usize = 32;
+
+/// So few candidates are not worth cutting.
+const FEW: usize = 4;
+
+/// Original persons by what they have.
+pub(super) struct Index<'a> {
+    shape: &'a Shape,
+    compared: &'a [Compared],
+    released: &'a Side<'a>,
+    tables: Vec<TableIndex>,
+}
+
+struct TableIndex {
+    /// The path of each released row.
+    paths: Vec<u32>,
+    by_path: Postings,
+    /// For each generalized column, by path and label.
+    by_label: Vec<Postings>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(
+        shape: &'a Shape,
+        compared: &'a [Compared],
+        released: &'a Side<'a>,
+        original: &Side<'_>,
+    ) -> Self {
+        // Released and original rows of a table as one, so that equal paths get equal numbers.
+        let n_released = &released.forest.n_rows;
+        let tokens: Vec<Vec<u32>> =
+            compared.iter().map(|table| [table.released.as_slice(), &table.original].concat()).collect();
+        let parent_rows = shape.parents.iter().enumerate().map(|(table, parent)| {
+            let shift = parent.map_or(0, |parent| n_released[parent] as u32);
+            let below = &original.forest.parent_rows[table];
+            released.forest.parent_rows[table]
+                .iter()
+                .copied()
+                .chain(below.iter().map(|row| row + shift))
+                .collect()
+        });
+        let parent_rows: Vec<Vec<u32>> = parent_rows.collect();
+        let own: Vec<(&[u32], usize)> =
+            tokens.iter().zip(compared).map(|(tokens, table)| (tokens.as_slice(), table.n_tokens)).collect();
+        let all_paths = paths(shape, &parent_rows, &own);
+
+        let persons = original.forest.persons(shape);
+        let classes = &original.classes.of_rows[shape.root];
+        let tables = all_paths.into_iter().enumerate().map(|(table, rows)| {
+            let n_paths = rows.len();
+            let mut paths = rows.of_row;
+            let of_original = paths.split_off(n_released[table]);
+            let mut is_released = vec![false; n_paths];
+            for &path in &paths {
+                is_released[path as usize] = true;
+            }
+            // Of persons that are equal in everything one is enough.
+            let class = |row: usize| {
+                let person = persons[table][row];
+                let class = classes.of_row[person as usize];
+                (classes.first_rows[class as usize] == person).then_some(class)
+            };
+            let rows = || {
+                let all = of_original.iter().enumerate().filter(|(_, path)| is_released[**path as usize]);
+                all.filter_map(|(row, &path)| Some((row, path, class(row)?)))
+            };
+            let by_path = Postings::new(rows().map(|(_, path, class)| (key(path, 0), class)).collect());
+            let by_label = compared[table].generalized.iter().map(|column| {
+                let long = rows().filter(|&(_, path, _)| by_path.get(key(path, 0)).len() > LONG);
+                let labels = long.flat_map(|(row, path, class)| {
+                    let labels = &column.paths[column.values[row] as usize];
+                    labels.iter().map(move |&label| (key(path, label), class))
+                });
+                Postings::new(labels.collect())
+            });
+            let by_label = by_label.collect();
+            TableIndex { paths, by_path, by_label }
+        });
+        Index { shape, compared, released, tables: tables.collect() }
+    }
+
+    /// Classes of original persons among which all are that a released person may come from; ascending.
+    pub(super) fn candidates(&self, person: u32, work: &mut Work) -> Result<Vec<u32>, Exceeded> {
+        let mut lists: Vec<&[u32]> = Vec::new();
+        let mut rows = vec![(self.shape.root, person)];
+        while let Some((table, row)) = rows.pop() {
+            let TableIndex { paths, by_path, by_label } = &self.tables[table];
+            let path = paths[row as usize];
+            let list = by_path.get(key(path, 0));
+            lists.push(list);
+            if list.len() > LONG {
+                let columns = by_label.iter().zip(&self.compared[table].generalized);
+                lists.extend(
+                    columns.map(|(by_label, column)| by_label.get(key(path, column.labels[row as usize]))),
+                );
+            }
+            for &child in &self.shape.children[table] {
+                let below = self.released.forest.children(child, row);
+                rows.extend(below.iter().map(|&row| (child, row)));
+            }
+        }
+        work.spend(lists.len() as u64)?;
+        lists.sort_unstable_by_key(|list| (list.len(), list.as_ptr()));
+        lists.dedup_by_key(|list| (list.len(), list.as_ptr()));
+        let Some((shortest, others)) = lists.split_first() else {
+            return Ok(Vec::new());
+        };
+        let mut candidates = shortest.to_vec();
+        work.spend(candidates.len() as u64)?;
+        for list in others {
+            if candidates.len() <= FEW {
+                break;
+            }
+            work.spend(candidates.len() as u64)?;
+            let mut rest: &[u32] = list;
+            candidates.retain(|candidate| {
+                rest = &rest[gallop(rest, *candidate)..];
+                rest.first() == Some(candidate)
+            });
+        }
+        Ok(candidates)
+    }
+}
+
+/// How many numbers of an ascending list are smaller: steps are doubled, so that what is near is found at once.
+fn gallop(list: &[u32], number: u32) -> usize {
+    let mut step = 1;
+    while step < list.len() && list[step - 1] < number {
+        step *= 2;
+    }
+    let (start, end) = (step / 2, step.min(list.len()));
+    start + list[start..end].partition_point(|&other| other < number)
+}
+
+fn key(path: u32, label: u32) -> u64 {
+    u64::from(path) << 32 | u64::from(label)
+}
+
+/// Lists of persons by key.
+struct Postings {
+    /// Ascending.
+    keys: Vec<u64>,
+    /// Where the list of each key starts, and the end of the last.
+    starts: Vec<usize>,
+    persons: Vec<u32>,
+}
+
+impl Postings {
+    fn new(mut pairs: Vec<(u64, u32)>) -> Self {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut postings =
+            Postings { keys: Vec::new(), starts: Vec::new(), persons: Vec::with_capacity(pairs.len()) };
+        for (key, person) in pairs {
+            if postings.keys.last() != Some(&key) {
+                postings.keys.push(key);
+                postings.starts.push(postings.persons.len());
+            }
+            postings.persons.push(person);
+        }
+        postings.starts.push(postings.persons.len());
+        postings
+    }
+
+    /// Those of a key, ascending.
+    fn get(&self, key: u64) -> &[u32] {
+        match self.keys.binary_search(&key) {
+            Ok(at) => &self.persons[self.starts[at]..self.starts[at + 1]],
+            Err(_) => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn galloping_finds_what_a_walk_finds() {
+        for n_numbers in 0..20_u32 {
+            let list: Vec<u32> = (0..n_numbers).map(|number| 2 * number + 1).collect();
+            for number in 0..45 {
+                assert_eq!(gallop(&list, number), list.iter().filter(|&&other| other < number).count());
+            }
+        }
+    }
+
+    #[test]
+    fn postings_have_each_person_once() {
+        let postings = Postings::new(vec![(7, 3), (2, 9), (7, 1), (7, 3)]);
+        assert_eq!([postings.get(2), postings.get(7), postings.get(1)], [&[9][..], &[1, 3], &[]]);
+        assert_eq!(Postings::new(vec![]).get(0), &[0; 0]);
+    }
+}
