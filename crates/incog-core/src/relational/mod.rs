@@ -31,6 +31,7 @@ mod matching;
 mod miracle;
 mod release;
 mod measure;
+pub mod baseline;
 
 pub use database::{Database, ForeignKey, Relation};
 pub use matching::{Distance, Matcher, Pairing};
