@@ -39,6 +39,7 @@ mod nearest;
 mod miracle;
 mod release;
 mod measure;
+pub mod baseline;
 
 pub use database::{Database, ForeignKey, Relation};
 pub use matching::{Distance, Matcher};
