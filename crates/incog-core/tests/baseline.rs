@@ -189,7 +189,12 @@ impl Tables {
 }
 
 fn options(k: usize, tenths: u64, cluster_limit: usize, pairing: Pairing) -> Options {
-    Options { k, threshold: Fraction::new(tenths, 10).unwrap(), cluster_limit, pairing }
+    Options {
+        threshold: Fraction::new(tenths, 10).unwrap(),
+        cluster_limit,
+        pairing,
+        ..Options::new(k)
+    }
 }
 
 /// The rows of all nodes, by table of the database.

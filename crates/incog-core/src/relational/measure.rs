@@ -163,7 +163,7 @@ mod tests {
 
     fn check(database: &Database, k: usize, threshold: (u64, u64), cluster_limit: usize) -> Measured {
         let threshold = Fraction::new(threshold.0, threshold.1).unwrap();
-        let options = Options { k, threshold, cluster_limit, pairing: Pairing::Subtree };
+        let options = Options { threshold, cluster_limit, pairing: Pairing::Subtree, ..Options::new(k) };
         measure(database, &miracle(database, &options, &Watch::new()).unwrap())
     }
 

@@ -77,7 +77,6 @@ fn collect<'a>(database: &Database, table: usize, node: &'a Node, rows: &mut [Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Fraction;
     use crate::relational::samples::students;
     use crate::relational::{Options, Pairing, miracle};
     use crate::watch::Watch;
@@ -97,12 +96,7 @@ mod tests {
     #[test]
     fn rows_of_clusters_stand_in_row_order_and_those_without_a_partner_are_gone() {
         let database = Database::new(students(), "student").unwrap();
-        let options = Options {
-            k: 2,
-            threshold: Fraction::new(3, 10).unwrap(),
-            cluster_limit: 150,
-            pairing: Pairing::Subtree,
-        };
+        let options = Options { pairing: Pairing::Subtree, ..Options::new(2) };
         let clustering = miracle(&database, &options, &Watch::new()).unwrap();
         let release = Release::of_clusters(&database, &clustering);
         assert_eq!(text(&database, &release, 0), ["0 ", "1 ", "2 ", "3 "]);
