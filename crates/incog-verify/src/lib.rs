@@ -22,7 +22,8 @@
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
 //! integers, or by floats that are far from the threshold.
 //!
-//! Where one person stands in many tables, persons are compared by their trees of rows ([`check_database`]).
+//! Where one person stands in many tables, persons are compared by their trees of rows
+//! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
@@ -48,8 +49,8 @@ pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use fraction::Fraction;
 pub use measure::Measured;
 pub use relational::{
-    DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource, VerifiedDatabase, check_database,
-    verify_database,
+    AnatomizedTable, AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource,
+    VerifiedAnatomy, VerifiedDatabase, check_anatomy, check_database, verify_anatomy, verify_database,
 };
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;

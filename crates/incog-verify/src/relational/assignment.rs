@@ -33,6 +33,9 @@ pub(super) const MAX_WORK: u64 = 1 << 32;
 /// So many edges between persons are stored.
 const MAX_EDGES: usize = 1 << 26;
 
+/// Longer lists of candidates are found again rather than stored.
+const MAX_REMEMBERED: usize = 64;
+
 /// So many decisions on classes of a table are kept before they are forgotten.
 const MAX_KEPT: usize = 1 << 22;
 
@@ -156,8 +159,20 @@ impl<'a> Embedding<'a> {
     fn assign(&mut self, index: &Index<'_>, matching: &mut Matching) -> Result<(), Exceeded> {
         let root = self.shape.root;
         let n_classes = self.released.classes.of_rows[root].len();
+        // Who has the least choice chooses first, so that few have to give way later.
+        let mut choices: Vec<(u32, u32, Option<Vec<u32>>)> = Vec::with_capacity(n_classes);
         for left in 0..n_classes as u32 {
-            for right in index.candidates(self.released.row(root, left), &mut self.work)? {
+            let candidates = index.candidates(self.released.row(root, left), &mut self.work)?;
+            let n_candidates = candidates.len() as u32;
+            choices.push((n_candidates, left, Some(candidates).filter(|some| some.len() <= MAX_REMEMBERED)));
+        }
+        choices.sort_unstable_by_key(|&(n_candidates, left, _)| (n_candidates, left));
+        for (_, left, candidates) in choices {
+            let candidates = match candidates {
+                Some(candidates) => candidates,
+                None => index.candidates(self.released.row(root, left), &mut self.work)?,
+            };
+            for right in candidates {
                 if matching.supply(left) == 0 {
                     break;
                 }

@@ -4,13 +4,15 @@
 //! row with the same such columns, and so on up to the person: the same path of tokens. The person's own columns come
 //! first in each path, and deep rows are the most telling.
 //!
-//! 1. For each path of tokens, the original persons who have it.
-//! 2. Where that are more than [`LONG`], also for each path and each label of the row: those who have such a row with a
-//!    value that may become the label.
-//! 3. The candidates of a released person are in the lists of all of its rows: the shortest list, cut by the others from
-//!    short to long until [`FEW`] are left.
+//! 1. For each path of tokens and each number n, the original persons who have it at least n times.
+//! 2. Where that are more than [`LONG`] for n = 1, also for each path and each label: those who have at least n such
+//!    rows with values that may become the label.
+//! 3. A released person has each of its paths, and each label with its path, some number of times. The candidates are
+//!    in all those lists: the shortest, cut by the others from short to long until [`FEW`] are left.
 //!
-//! Nobody is left out who could be assigned. Cost: sorting the original rows by path; lists are cut by binary search.
+//! Nobody is left out who could be assigned: different released rows need different original ones. Cost: sorting the
+//! original rows by path, and for each released person the shortest list times the number of lists at worst; lists are
+//! cut by galloping search.
 
 use super::assignment::{Exceeded, Side, Work};
 use super::comparison::Compared;
@@ -86,7 +88,7 @@ impl<'a> Index<'a> {
             };
             let by_path = Postings::new(rows().map(|(_, path, class)| (key(path, 0), class)).collect());
             let by_label = compared[table].generalized.iter().map(|column| {
-                let long = rows().filter(|&(_, path, _)| by_path.get(key(path, 0)).len() > LONG);
+                let long = rows().filter(|&(_, path, _)| by_path.get(key(path, 0), 1).len() > LONG);
                 let labels = long.flat_map(|(row, path, class)| {
                     let labels = &column.paths[column.values[row] as usize];
                     labels.iter().map(move |&label| (key(path, label), class))
@@ -101,17 +103,17 @@ impl<'a> Index<'a> {
 
     /// Classes of original persons among which all are that a released person may come from; ascending.
     pub(super) fn candidates(&self, person: u32, work: &mut Work) -> Result<Vec<u32>, Exceeded> {
-        let mut lists: Vec<&[u32]> = Vec::new();
+        // What the person has: a table, a generalized column or none, a path and a label there.
+        let mut facts: Vec<(usize, Option<usize>, u64)> = Vec::new();
         let mut rows = vec![(self.shape.root, person)];
         while let Some((table, row)) = rows.pop() {
-            let TableIndex { paths, by_path, by_label } = &self.tables[table];
+            let TableIndex { paths, by_path, .. } = &self.tables[table];
             let path = paths[row as usize];
-            let list = by_path.get(key(path, 0));
-            lists.push(list);
-            if list.len() > LONG {
-                let columns = by_label.iter().zip(&self.compared[table].generalized);
-                lists.extend(
-                    columns.map(|(by_label, column)| by_label.get(key(path, column.labels[row as usize]))),
+            facts.push((table, None, key(path, 0)));
+            if by_path.get(key(path, 0), 1).len() > LONG {
+                let columns = self.compared[table].generalized.iter().enumerate();
+                facts.extend(
+                    columns.map(|(at, column)| (table, Some(at), key(path, column.labels[row as usize]))),
                 );
             }
             for &child in &self.shape.children[table] {
@@ -119,9 +121,15 @@ impl<'a> Index<'a> {
                 rows.extend(below.iter().map(|&row| (child, row)));
             }
         }
+        facts.sort_unstable();
+        let lists = facts.chunk_by(|one, other| one == other).map(|equal| {
+            let (table, column, key) = equal[0];
+            let TableIndex { by_path, by_label, .. } = &self.tables[table];
+            column.map_or(by_path, |at| &by_label[at]).get(key, equal.len() as u32)
+        });
+        let mut lists: Vec<&[u32]> = lists.collect();
         work.spend(lists.len() as u64)?;
-        lists.sort_unstable_by_key(|list| (list.len(), list.as_ptr()));
-        lists.dedup_by_key(|list| (list.len(), list.as_ptr()));
+        lists.sort_unstable_by_key(|list| list.len());
         let Some((shortest, others)) = lists.split_first() else {
             return Ok(Vec::new());
         };
@@ -156,24 +164,32 @@ fn key(path: u32, label: u32) -> u64 {
     u64::from(path) << 32 | u64::from(label)
 }
 
-/// Lists of persons by key.
+/// Lists of persons by key, and by how often they have it at least.
 struct Postings {
     /// Ascending.
-    keys: Vec<u64>,
+    keys: Vec<(u64, u32)>,
     /// Where the list of each key starts, and the end of the last.
     starts: Vec<usize>,
     persons: Vec<u32>,
 }
 
 impl Postings {
+    /// A pair for each time that a person has a key.
     fn new(mut pairs: Vec<(u64, u32)>) -> Self {
         pairs.sort_unstable();
-        pairs.dedup();
+        // The n-th time makes a person one who has it at least n times.
+        let mut times: Vec<(u64, u32, u32)> = Vec::with_capacity(pairs.len());
+        for equal in pairs.chunk_by(|one, other| one == other) {
+            let (key, person) = equal[0];
+            times.extend((1..=equal.len() as u32).map(|n| (key, n, person)));
+        }
+        drop(pairs);
+        times.sort_unstable();
         let mut postings =
-            Postings { keys: Vec::new(), starts: Vec::new(), persons: Vec::with_capacity(pairs.len()) };
-        for (key, person) in pairs {
-            if postings.keys.last() != Some(&key) {
-                postings.keys.push(key);
+            Postings { keys: Vec::new(), starts: Vec::new(), persons: Vec::with_capacity(times.len()) };
+        for (key, n, person) in times {
+            if postings.keys.last() != Some(&(key, n)) {
+                postings.keys.push((key, n));
                 postings.starts.push(postings.persons.len());
             }
             postings.persons.push(person);
@@ -182,9 +198,9 @@ impl Postings {
         postings
     }
 
-    /// Those of a key, ascending.
-    fn get(&self, key: u64) -> &[u32] {
-        match self.keys.binary_search(&key) {
+    /// Those who have a key at least n times, ascending.
+    fn get(&self, key: u64, n: u32) -> &[u32] {
+        match self.keys.binary_search(&(key, n)) {
             Ok(at) => &self.persons[self.starts[at]..self.starts[at + 1]],
             Err(_) => &[],
         }
@@ -206,9 +222,9 @@ mod tests {
     }
 
     #[test]
-    fn postings_have_each_person_once() {
+    fn persons_are_listed_as_often_as_they_have_something() {
         let postings = Postings::new(vec![(7, 3), (2, 9), (7, 1), (7, 3)]);
-        assert_eq!([postings.get(2), postings.get(7), postings.get(1)], [&[9][..], &[1, 3], &[]]);
-        assert_eq!(Postings::new(vec![]).get(0), &[0; 0]);
+        assert_eq!([postings.get(2, 1), postings.get(7, 1), postings.get(7, 2)], [&[9][..], &[1, 3], &[3]]);
+        assert_eq!([postings.get(1, 1), postings.get(7, 3), Postings::new(vec![]).get(0, 1)], [&[0; 0]; 3]);
     }
 }

@@ -13,7 +13,7 @@
 //! | accounting | released and removed rows of a table are its input rows |
 //!
 //! The last two need the original ([`TableSource`]). What is released in place of generalized trees, sensitive values
-//! apart from exact quasi-identifiers, is not checked yet.
+//! apart from exact quasi-identifiers, is checked by [`check_anatomy`].
 //!
 //! The tree of a person tells how many children there are, too: whoever has a row more than all others is unique. A
 //! class is relative to the quasi-identifiers that were named; nothing here can tell whether those were all.
@@ -26,6 +26,9 @@ mod matching;
 mod candidates;
 mod assignment;
 mod source;
+mod anatomy;
+
+pub use anatomy::{AnatomizedTable, AnatomyTable, VerifiedAnatomy, check_anatomy, verify_anatomy};
 
 use std::collections::BTreeMap;
 
@@ -174,7 +177,7 @@ fn check_tables(
     claims: &DatabaseClaims<'_>,
     report: &mut DatabaseReport,
 ) -> Result<(), Finding> {
-    let shape = check_shape(release, claims)?;
+    let shape = check_shape(release, std::iter::empty(), claims)?;
     for (table, claims) in release.iter().zip(&claims.tables) {
         report.findings.extend(declared(table.header(), claims));
     }
@@ -218,7 +221,13 @@ fn check_tables(
 }
 
 /// What must be so before any row is looked at.
-fn check_shape(release: &[&dyn Labels], claims: &DatabaseClaims<'_>) -> Result<Shape, Finding> {
+///
+/// `others` are tables that are released beside those of the claims.
+fn check_shape<'a>(
+    release: &[&'a dyn Labels],
+    others: impl Iterator<Item = &'a dyn Labels>,
+    claims: &'a DatabaseClaims<'_>,
+) -> Result<Shape, Finding> {
     if release.len() != claims.tables.len() {
         return Err(Finding {
             claim: format!("{} tables are released", claims.tables.len()),
@@ -236,7 +245,7 @@ fn check_shape(release: &[&dyn Labels], claims: &DatabaseClaims<'_>) -> Result<S
         });
     }
     let originals = claims.source.iter().flatten().map(|source| source.input);
-    check_form(release.iter().copied().chain(originals))?;
+    check_form(release.iter().copied().chain(others).chain(originals))?;
     Ok(shape)
 }
 

@@ -1,0 +1,5 @@
+//! Released databases beside their originals.
+
+mod students;
+mod generalized;
+mod anatomy;
