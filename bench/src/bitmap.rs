@@ -5,14 +5,14 @@
 //! sorts one machine word a row). Here: Adult (3.7 MB) and 16 times as many rows drawn from it (60 MB), with
 //! marital status, occupation, race and education. All times include building the index.
 
+use incog_core::Result;
 use incog_core::algorithm::Algorithm;
 use incog_core::check::{BitmapOptions, CheckerKind, CubeOptions, Intersect, Problem, Stop};
 use incog_core::frequency::Rows;
 use incog_core::privacy::Policy;
-use incog_core::{Error, ErrorKind, Result};
 
 use crate::dataset::Dataset;
-use crate::plot::{Series, log_log};
+use crate::plot::{Series, log_log, write_chart};
 use crate::tuples::Tuples;
 use crate::{Arguments, Contestant, Measured, race, say};
 
@@ -97,14 +97,6 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
         let file = if n_rows.is_none() { "bitmap-adult.svg" } else { "bitmap-60mb.svg" };
         write_chart(arguments, file, &chart)?;
     }
-    Ok(())
-}
-
-fn write_chart(arguments: &Arguments, file: &str, chart: &str) -> Result<()> {
-    let path = arguments.plots.join(file);
-    std::fs::write(&path, chart)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write `{}`: {error}", path.display())))?;
-    say(&format!("\nplotted in `{}`", path.display()));
     Ok(())
 }
 

@@ -184,7 +184,8 @@ pub(crate) fn group_by(keys: &[u64]) -> usize {
     n_groups
 }
 
-fn project() -> PathBuf {
+/// The project's folder.
+pub(crate) fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

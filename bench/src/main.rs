@@ -10,6 +10,7 @@ mod bitmap;
 mod choose;
 mod dataset;
 mod plot;
+mod relational;
 mod table;
 mod tuples;
 
@@ -71,6 +72,8 @@ enum Suite {
     Crossover,
     /// Figures 2 and 3 of the paper on (α,k)-anonymity: eIncognito and Top-Down
     Alpha,
+    /// Section 6 of the paper on multirelational k-anonymity: MiRaCle, MiRaCleX and bitmaps on 1,000 students
+    Relational,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -149,6 +152,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Alpha) {
         alpha::suite(&arguments)?;
+    }
+    if runs(Suite::Relational) {
+        relational::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;
