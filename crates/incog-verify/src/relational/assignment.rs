@@ -33,8 +33,8 @@ pub(super) const MAX_WORK: u64 = 1 << 32;
 /// So many edges between persons are stored.
 const MAX_EDGES: usize = 1 << 26;
 
-/// Longer lists of candidates are found again rather than stored.
-const MAX_REMEMBERED: usize = 64;
+/// So many candidates are remembered; beyond, they are found again.
+const MAX_REMEMBERED: usize = 1 << 24;
 
 /// So many decisions on classes of a table are kept before they are forgotten.
 const MAX_KEPT: usize = 1 << 22;
@@ -161,10 +161,13 @@ impl<'a> Embedding<'a> {
         let n_classes = self.released.classes.of_rows[root].len();
         // Who has the least choice chooses first, so that few have to give way later.
         let mut choices: Vec<(u32, u32, Option<Vec<u32>>)> = Vec::with_capacity(n_classes);
+        let mut n_remembered = 0;
         for left in 0..n_classes as u32 {
             let candidates = index.candidates(self.released.row(root, left), &mut self.work)?;
             let n_candidates = candidates.len() as u32;
-            choices.push((n_candidates, left, Some(candidates).filter(|some| some.len() <= MAX_REMEMBERED)));
+            let remembered = Some(candidates).filter(|some| n_remembered + some.len() <= MAX_REMEMBERED);
+            n_remembered += remembered.as_ref().map_or(0, Vec::len);
+            choices.push((n_candidates, left, remembered));
         }
         choices.sort_unstable_by_key(|&(n_candidates, left, _)| (n_candidates, left));
         for (_, left, candidates) in choices {

@@ -12,7 +12,7 @@
 //!
 //! Nobody is left out who could be assigned: different released rows need different original ones. Cost: sorting the
 //! original rows by path, and for each released person the shortest list times the number of lists at worst; lists are
-//! cut by galloping search.
+//! cut by galloping search, or by a look at a bit where they are long.
 
 use super::assignment::{Exceeded, Side, Work};
 use super::comparison::Compared;
@@ -21,6 +21,9 @@ use super::signatures::paths;
 
 /// Longer lists are split by labels.
 const LONG: usize = 32;
+
+/// Lists of more than a person in so many are sets of bits, too. That takes no more memory than the list does.
+const DENSE: usize = 32;
 
 /// So few candidates are not worth cutting.
 const FEW: usize = 4;
@@ -68,6 +71,7 @@ impl<'a> Index<'a> {
 
         let persons = original.forest.persons(shape);
         let classes = &original.classes.of_rows[shape.root];
+        let n_classes = classes.len();
         let tables = all_paths.into_iter().enumerate().map(|(table, rows)| {
             let n_paths = rows.len();
             let mut paths = rows.of_row;
@@ -86,14 +90,15 @@ impl<'a> Index<'a> {
                 let all = of_original.iter().enumerate().filter(|(_, path)| is_released[**path as usize]);
                 all.filter_map(|(row, &path)| Some((row, path, class(row)?)))
             };
-            let by_path = Postings::new(rows().map(|(_, path, class)| (key(path, 0), class)).collect());
+            let by_path =
+                Postings::new(rows().map(|(_, path, class)| (key(path, 0), class)).collect(), n_classes);
             let by_label = compared[table].generalized.iter().map(|column| {
-                let long = rows().filter(|&(_, path, _)| by_path.get(key(path, 0), 1).len() > LONG);
+                let long = rows().filter(|&(_, path, _)| by_path.get(key(path, 0), 1).persons.len() > LONG);
                 let labels = long.flat_map(|(row, path, class)| {
                     let labels = &column.paths[column.values[row] as usize];
                     labels.iter().map(move |&label| (key(path, label), class))
                 });
-                Postings::new(labels.collect())
+                Postings::new(labels.collect(), n_classes)
             });
             let by_label = by_label.collect();
             TableIndex { paths, by_path, by_label }
@@ -110,7 +115,7 @@ impl<'a> Index<'a> {
             let TableIndex { paths, by_path, .. } = &self.tables[table];
             let path = paths[row as usize];
             facts.push((table, None, key(path, 0)));
-            if by_path.get(key(path, 0), 1).len() > LONG {
+            if by_path.get(key(path, 0), 1).persons.len() > LONG {
                 let columns = self.compared[table].generalized.iter().enumerate();
                 facts.extend(
                     columns.map(|(at, column)| (table, Some(at), key(path, column.labels[row as usize]))),
@@ -127,26 +132,45 @@ impl<'a> Index<'a> {
             let TableIndex { by_path, by_label, .. } = &self.tables[table];
             column.map_or(by_path, |at| &by_label[at]).get(key, equal.len() as u32)
         });
-        let mut lists: Vec<&[u32]> = lists.collect();
+        let mut lists: Vec<List<'_>> = lists.collect();
         work.spend(lists.len() as u64)?;
-        lists.sort_unstable_by_key(|list| list.len());
+        lists.sort_unstable_by_key(|list| list.persons.len());
         let Some((shortest, others)) = lists.split_first() else {
             return Ok(Vec::new());
         };
-        let mut candidates = shortest.to_vec();
+        let mut candidates = shortest.persons.to_vec();
         work.spend(candidates.len() as u64)?;
         for list in others {
             if candidates.len() <= FEW {
                 break;
             }
             work.spend(candidates.len() as u64)?;
-            let mut rest: &[u32] = list;
-            candidates.retain(|candidate| {
-                rest = &rest[gallop(rest, *candidate)..];
-                rest.first() == Some(candidate)
-            });
+            list.cut(&mut candidates);
         }
         Ok(candidates)
+    }
+}
+
+/// Persons, ascending.
+#[derive(Clone, Copy)]
+struct List<'a> {
+    persons: &'a [u32],
+    /// A bit for each person, if they are many.
+    bits: Option<&'a [u64]>,
+}
+
+impl List<'_> {
+    /// Leaves those who are in the list.
+    fn cut(&self, candidates: &mut Vec<u32>) {
+        if let Some(bits) = self.bits {
+            candidates.retain(|&candidate| bits[candidate as usize / 64] >> (candidate % 64) & 1 == 1);
+            return;
+        }
+        let mut rest = self.persons;
+        candidates.retain(|candidate| {
+            rest = &rest[gallop(rest, *candidate)..];
+            rest.first() == Some(candidate)
+        });
     }
 }
 
@@ -171,11 +195,14 @@ struct Postings {
     /// Where the list of each key starts, and the end of the last.
     starts: Vec<usize>,
     persons: Vec<u32>,
+    /// Which of `bits` are those of each key, if any.
+    bits_of: Vec<Option<u32>>,
+    bits: Vec<Vec<u64>>,
 }
 
 impl Postings {
-    /// A pair for each time that a person has a key.
-    fn new(mut pairs: Vec<(u64, u32)>) -> Self {
+    /// A pair for each time that a person has a key; persons are below `n_persons`.
+    fn new(mut pairs: Vec<(u64, u32)>, n_persons: usize) -> Self {
         pairs.sort_unstable();
         // The n-th time makes a person one who has it at least n times.
         let mut times: Vec<(u64, u32, u32)> = Vec::with_capacity(pairs.len());
@@ -185,8 +212,13 @@ impl Postings {
         }
         drop(pairs);
         times.sort_unstable();
-        let mut postings =
-            Postings { keys: Vec::new(), starts: Vec::new(), persons: Vec::with_capacity(times.len()) };
+        let mut postings = Postings {
+            keys: Vec::new(),
+            starts: Vec::new(),
+            persons: Vec::with_capacity(times.len()),
+            bits_of: Vec::new(),
+            bits: Vec::new(),
+        };
         for (key, n, person) in times {
             if postings.keys.last() != Some(&(key, n)) {
                 postings.keys.push((key, n));
@@ -195,14 +227,29 @@ impl Postings {
             postings.persons.push(person);
         }
         postings.starts.push(postings.persons.len());
+        for bounds in postings.starts.windows(2) {
+            let list = &postings.persons[bounds[0]..bounds[1]];
+            let is_dense = list.len() > LONG && list.len() > n_persons / DENSE;
+            postings.bits_of.push(is_dense.then_some(postings.bits.len() as u32));
+            if is_dense {
+                let mut bits = vec![0; n_persons.div_ceil(64)];
+                for &person in list {
+                    bits[person as usize / 64] |= 1 << (person % 64);
+                }
+                postings.bits.push(bits);
+            }
+        }
         postings
     }
 
     /// Those who have a key at least n times, ascending.
-    fn get(&self, key: u64, n: u32) -> &[u32] {
+    fn get(&self, key: u64, n: u32) -> List<'_> {
         match self.keys.binary_search(&(key, n)) {
-            Ok(at) => &self.persons[self.starts[at]..self.starts[at + 1]],
-            Err(_) => &[],
+            Ok(at) => List {
+                persons: &self.persons[self.starts[at]..self.starts[at + 1]],
+                bits: self.bits_of[at].map(|bits| self.bits[bits as usize].as_slice()),
+            },
+            Err(_) => List { persons: &[], bits: None },
         }
     }
 }
@@ -223,8 +270,23 @@ mod tests {
 
     #[test]
     fn persons_are_listed_as_often_as_they_have_something() {
-        let postings = Postings::new(vec![(7, 3), (2, 9), (7, 1), (7, 3)]);
-        assert_eq!([postings.get(2, 1), postings.get(7, 1), postings.get(7, 2)], [&[9][..], &[1, 3], &[3]]);
-        assert_eq!([postings.get(1, 1), postings.get(7, 3), Postings::new(vec![]).get(0, 1)], [&[0; 0]; 3]);
+        let postings = Postings::new(vec![(7, 3), (2, 9), (7, 1), (7, 3)], 10);
+        let get = |key: u64, n: u32| postings.get(key, n).persons;
+        assert_eq!([get(2, 1), get(7, 1), get(7, 2)], [&[9][..], &[1, 3], &[3]]);
+        assert_eq!([get(1, 1), get(7, 3), Postings::new(vec![], 0).get(0, 1).persons], [&[0; 0]; 3]);
+    }
+
+    #[test]
+    fn long_and_short_lists_cut_alike() {
+        let multiples = |n: u32| (0..3000).filter(move |person| person % n == 0);
+        let pairs = [3, 50].into_iter().flat_map(|n| multiples(n).map(move |person| (u64::from(n), person)));
+        let postings = Postings::new(pairs.collect(), 3000);
+        for (n, is_dense) in [(3, true), (50, false)] {
+            let list = postings.get(u64::from(n), 1);
+            assert_eq!(list.bits.is_some(), is_dense);
+            let mut candidates: Vec<u32> = multiples(7).collect();
+            list.cut(&mut candidates);
+            assert_eq!(candidates, multiples(7 * n).collect::<Vec<u32>>());
+        }
     }
 }

@@ -3,3 +3,4 @@
 mod students;
 mod generalized;
 mod anatomy;
+mod hostile;
