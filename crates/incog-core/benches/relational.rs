@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use divan::Bencher;
 use incog_core::Watch;
-use incog_core::privacy::Fraction;
 use incog_core::relational::{Clustering, Database, Matcher, Node, Options, Pairing, Trees, miracle};
 use incog_testkit::students::students;
 
@@ -20,10 +19,10 @@ fn main() {
 }
 
 fn options(pairing: Pairing) -> Options {
-    Options { k: 10, threshold: Fraction::new(3, 10).unwrap(), cluster_limit: 150, pairing }
+    Options { pairing, ..Options::new(10) }
 }
 
-const PAIRINGS: [Pairing; 2] = [Pairing::Record, Pairing::Subtree];
+const PAIRINGS: [Pairing; 3] = [Pairing::Record, Pairing::Level, Pairing::Subtree];
 
 #[divan::bench(args = PAIRINGS)]
 fn two_trees(bencher: Bencher<'_, '_>, pairing: Pairing) {

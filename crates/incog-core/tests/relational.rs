@@ -1,7 +1,7 @@
 //! Clusters of persons in many tables keep their promise, and are those of the paper's algorithms, on random databases.
 //!
 //! The oracle shares no code with the engine: a label is the set of leaves that it covers, the common label of two is the
-//! smallest set with both, and costs are counted in 14ths.
+//! smallest set with both, and costs are counted in 42nds.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use incog_core::Watch;
 use incog_core::hierarchy::{Attribute, ExplicitHierarchy};
 use incog_core::privacy::Fraction;
 use incog_core::relational::{
-    Clustering, Database, ForeignKey, Label, Matcher, Node, Options, Pairing, Relation, Trees, miracle,
+    Clustering, Cost, Database, ForeignKey, Label, Matcher, Matching, Node, Options, Pairing, Relation,
+    Trees, miracle,
 };
 use incog_core::table::{Column, Role, Table};
 use incog_testkit::data::{csv_rows, outside_file};
@@ -32,8 +33,8 @@ const HIERARCHIES: [&[&[&str]]; 3] = [
     &[&["z"]],
 ];
 
-/// What a removed cell costs: divisible by the other leaves of every hierarchy.
-const WHOLE: u64 = 14;
+/// What a removed cell costs: divisible by the other leaves of every hierarchy, and by its height.
+const WHOLE: u64 = 42;
 
 /// Table 0 has the persons; every other refers to an earlier one.
 #[derive(Debug, Clone)]
@@ -49,6 +50,11 @@ struct TextTable {
 }
 
 fn tables() -> impl Strategy<Value = Tables> {
+    tables_of(16, 40)
+}
+
+/// Fewer than so many persons, and fewer than so many rows in each other table.
+fn tables_of(n_persons: usize, n_rows: usize) -> impl Strategy<Value = Tables> {
     let table = |n_rows: std::ops::Range<usize>| {
         let row = (any::<Index>(), any::<[Index; 2]>());
         (
@@ -57,8 +63,8 @@ fn tables() -> impl Strategy<Value = Tables> {
             prop::collection::vec(row, n_rows),
         )
     };
-    let children = prop::collection::vec(table(0..40), 0..5);
-    (table(1..16), children).prop_map(|(persons, children)| {
+    let children = prop::collection::vec(table(0..n_rows), 0..5);
+    (table(1..n_persons), children).prop_map(|(persons, children)| {
         let mut tables: Vec<TextTable> = Vec::new();
         for (parent, columns, rows) in std::iter::once(persons).chain(children) {
             let parent = if tables.is_empty() { 0 } else { parent.index(tables.len()) };
@@ -175,63 +181,72 @@ impl Tree {
     }
 
     /// What the labels cost, once.
-    fn cost(&self, tables: &Tables) -> u64 {
-        self.own_cost(tables) + self.children.iter().flatten().map(|child| child.cost(tables)).sum::<u64>()
+    fn cost(&self, tables: &Tables, cost: Cost) -> u64 {
+        let below = self.children.iter().flatten().map(|child| child.cost(tables, cost));
+        self.own_cost(tables, cost) + below.sum::<u64>()
     }
 
-    fn own_cost(&self, tables: &Tables) -> u64 {
-        let cost = |(&set, &column): (&u16, &usize)| {
+    fn own_cost(&self, tables: &Tables, cost: Cost) -> u64 {
+        let of_cell = |(&set, &column): (&u16, &usize)| {
             let others = HIERARCHIES[column].len() as u64 - 1;
-            WHOLE * (u64::from(set.count_ones()) - 1) / others.max(1)
+            match cost {
+                Cost::Loss => WHOLE * (u64::from(set.count_ones()) - 1) / others.max(1),
+                Cost::Precision => WHOLE * level_of(column, set) as u64 / height(column).max(1) as u64,
+            }
         };
-        self.sets.iter().zip(&tables.0[self.table].columns).map(cost).sum()
+        self.sets.iter().zip(&tables.0[self.table].columns).map(of_cell).sum()
     }
+}
+
+fn height(hierarchy: usize) -> usize {
+    HIERARCHIES[hierarchy][0].len() - 1
+}
+
+/// The labels of a level, as sets of leaves.
+fn labels_of(hierarchy: usize, level: usize) -> impl Iterator<Item = u16> {
+    let paths = HIERARCHIES[hierarchy];
+    paths.iter().map(move |path| {
+        let same = paths.iter().enumerate().filter(move |(_, other)| other[level] == path[level]);
+        same.map(|(leaf, _)| 1 << leaf).sum::<u16>()
+    })
+}
+
+/// On which level a label stands.
+fn level_of(hierarchy: usize, set: u16) -> usize {
+    (0..=height(hierarchy)).find(|&level| labels_of(hierarchy, level).any(|label| label == set)).unwrap()
+}
+
+/// The label above a label, or itself, on that level or higher.
+fn at_least(hierarchy: usize, set: u16, level: usize) -> u16 {
+    let level = level.min(height(hierarchy)).max(level_of(hierarchy, set));
+    labels_of(hierarchy, level).find(|label| label & set == set).unwrap()
 }
 
 /// The smallest label that covers a set of leaves.
 fn smallest_cover(hierarchy: usize, set: u16) -> u16 {
-    let paths = HIERARCHIES[hierarchy];
-    let labels = (0..paths[0].len()).flat_map(|level| {
-        paths.iter().map(move |path| {
-            let same = paths.iter().enumerate().filter(move |(_, other)| other[level] == path[level]);
-            same.map(|(leaf, _)| 1 << leaf).sum::<u16>()
-        })
-    });
+    let labels = (0..=height(hierarchy)).flat_map(|level| labels_of(hierarchy, level));
     labels.filter(|label| label & set == set).min_by_key(|label| label.count_ones()).unwrap()
 }
 
 /// What two trees lose in their common anonymization.
-fn lost(tables: &Tables, a: &Tree, b: &Tree, common: &Tree) -> u64 {
-    2 * common.cost(tables) + WHOLE * (a.n_cells() + b.n_cells() - 2 * common.n_cells())
+fn lost(tables: &Tables, cost: Cost, a: &Tree, b: &Tree, common: &Tree) -> u64 {
+    2 * common.cost(tables, cost) + WHOLE * (a.n_cells() + b.n_cells() - 2 * common.n_cells())
 }
 
 /// Algorithms 3 to 5, to the letter: each candidate is anonymized to see what it costs.
-fn anonymize(tables: &Tables, pairing: Pairing, a: &Tree, b: &Tree) -> Tree {
+fn anonymize(tables: &Tables, options: &Options, a: &Tree, b: &Tree) -> Tree {
     let columns = &tables.0[a.table].columns;
     let cover = |at: usize| smallest_cover(columns[at], a.sets[at] | b.sets[at]);
     let mut children = Vec::new();
     for (of_a, of_b) in a.children.iter().zip(&b.children) {
-        let a_picks = of_a.len() <= of_b.len();
-        let (picking, mut left): (&Vec<Tree>, Vec<&Tree>) =
-            if a_picks { (of_a, of_b.iter().collect()) } else { (of_b, of_a.iter().collect()) };
-        let mut chosen = Vec::new();
-        for child in picking {
-            let mut best: Option<(u64, usize, Tree)> = None;
-            for (at, other) in left.iter().enumerate() {
-                let (first, second) = if a_picks { (child, *other) } else { (*other, child) };
-                let common = anonymize(tables, pairing, first, second);
-                let price = match pairing {
-                    Pairing::Subtree => lost(tables, first, second, &common),
-                    Pairing::Record => common.own_cost(tables),
-                };
-                if best.as_ref().is_none_or(|(least, ..)| price < *least) {
-                    best = Some((price, at, common));
-                }
-            }
-            let (_, at, common) = best.unwrap();
-            left.remove(at);
-            chosen.push(common);
-        }
+        let highest = |child: &Tree| tables.0[child.table].columns.iter().map(|&column| height(column)).max();
+        let is_low =
+            of_a.first().is_some_and(|child| highest(child).unwrap_or(0) < of_a.len().min(of_b.len()));
+        let mut chosen = if options.pairing == Pairing::Level && is_low {
+            by_level(tables, options, of_a, of_b)
+        } else {
+            greedily(tables, options, of_a, of_b)
+        };
         // In the order of a's children, each of which is named by its first record.
         chosen.sort_by_key(|common| of_a.iter().position(|child| child.records[0] == common.records[0]));
         children.push(chosen);
@@ -244,12 +259,58 @@ fn anonymize(tables: &Tables, pairing: Pairing, a: &Tree, b: &Tree) -> Tree {
     }
 }
 
+fn greedily(tables: &Tables, options: &Options, of_a: &[Tree], of_b: &[Tree]) -> Vec<Tree> {
+    let a_picks = of_a.len() <= of_b.len();
+    let (picking, picked) = if a_picks { (of_a, of_b) } else { (of_b, of_a) };
+    let mut left: Vec<&Tree> = picked.iter().collect();
+    let mut chosen = Vec::new();
+    for child in picking {
+        let mut best: Option<(u64, usize, Tree)> = None;
+        for (at, other) in left.iter().enumerate() {
+            let (first, second) = if a_picks { (child, *other) } else { (*other, child) };
+            let common = anonymize(tables, options, first, second);
+            let price = match options.pairing {
+                Pairing::Subtree => lost(tables, options.cost, first, second, &common),
+                Pairing::Record | Pairing::Level => common.own_cost(tables, options.cost),
+            };
+            if best.as_ref().is_none_or(|(least, ..)| price < *least) {
+                best = Some((price, at, common));
+            }
+        }
+        let (_, at, common) = best.unwrap();
+        left.remove(at);
+        chosen.push(common);
+    }
+    chosen
+}
+
+/// The end of section 4.3: those with equal labels, then those with equal labels on level 1, and so on.
+fn by_level(tables: &Tables, options: &Options, of_a: &[Tree], of_b: &[Tree]) -> Vec<Tree> {
+    let columns = &tables.0[of_a[0].table].columns;
+    let (mut of_a, mut of_b): (Vec<&Tree>, Vec<&Tree>) = (of_a.iter().collect(), of_b.iter().collect());
+    let mut chosen = Vec::new();
+    for level in 0..4 {
+        let raised = |tree: &Tree| -> Vec<u16> {
+            tree.sets.iter().zip(columns).map(|(&set, &column)| at_least(column, set, level)).collect()
+        };
+        of_a.retain(|first| {
+            let Some(at) = of_b.iter().position(|second| raised(first) == raised(second)) else {
+                return true;
+            };
+            chosen.push(anonymize(tables, options, first, of_b.remove(at)));
+            false
+        });
+    }
+    chosen
+}
+
 /// Algorithm 2. The threshold is in tenths.
-fn naive(tables: &Tables, k: usize, tenths: u64, limit: usize, pairing: Pairing) -> (Vec<Tree>, Vec<usize>) {
+fn naive(tables: &Tables, options: &Options, tenths: u64) -> (Vec<Tree>, Vec<usize>) {
+    let Options { k, cluster_limit: limit, .. } = *options;
     let nearest = |open: &[Tree], tree: &Tree| {
         let mut best: Option<(u64, u64, usize)> = None;
         for (at, cluster) in open.iter().enumerate() {
-            let cost = lost(tables, cluster, tree, &anonymize(tables, pairing, cluster, tree));
+            let cost = lost(tables, options.cost, cluster, tree, &anonymize(tables, options, cluster, tree));
             let cells = (cluster.n_cells() + tree.n_cells()).max(1);
             if best.is_none_or(|(least, of, _)| cost * of < least * cells) {
                 best = Some((cost, cells, at));
@@ -262,7 +323,7 @@ fn naive(tables: &Tables, k: usize, tenths: u64, limit: usize, pairing: Pairing)
         let tree = Tree::of_record(tables, 0, person);
         let at = match nearest(&open, &tree) {
             Some((cost, cells, at)) if cost * 10 <= tenths * WHOLE * cells || open.len() >= limit => {
-                open[at] = anonymize(tables, pairing, &open[at], &tree);
+                open[at] = anonymize(tables, options, &open[at], &tree);
                 at
             }
             _ => {
@@ -280,7 +341,7 @@ fn naive(tables: &Tables, k: usize, tenths: u64, limit: usize, pairing: Pairing)
             closed.push(first);
         } else if let Some((.., at)) = nearest(&open, &first) {
             let other = open.remove(at);
-            open.insert(0, anonymize(tables, pairing, &first, &other));
+            open.insert(0, anonymize(tables, options, &first, &other));
         } else {
             return (closed, first.records);
         }
@@ -306,13 +367,40 @@ fn label_text(database: &Database) -> impl Fn(usize, usize, Label) -> String {
     }
 }
 
-fn pairings() -> impl Strategy<Value = Pairing> {
-    prop_oneof![Just(Pairing::Subtree), Just(Pairing::Record)]
+/// k is at most 5 and at most the number of persons; the threshold is in tenths.
+#[derive(Debug, Clone)]
+struct Settings {
+    k: Index,
+    tenths: u64,
+    options: Options,
 }
 
-fn settings(tables: &Tables, k: Index, tenths: u64, limit: usize, pairing: Pairing) -> Options {
-    let k = 1 + k.index(tables.0[0].rows.len().min(5));
-    Options { k, threshold: Fraction::new(tenths, 10).unwrap(), cluster_limit: limit, pairing }
+/// Ways to cluster, with this matching.
+fn settings(matching: Matching) -> impl Strategy<Value = Settings> {
+    let pairing = match matching {
+        Matching::Greedy => {
+            prop_oneof![Just(Pairing::Subtree), Just(Pairing::Record), Just(Pairing::Level)].boxed()
+        }
+        Matching::Optimal => prop_oneof![Just(Pairing::Subtree), Just(Pairing::Record)].boxed(),
+    };
+    let cost = prop_oneof![Just(Cost::Loss), Just(Cost::Precision)];
+    (any::<Index>(), 0_u64..=10, 1_usize..8, pairing, cost).prop_map(
+        move |(k, tenths, cluster_limit, pairing, cost)| {
+            let threshold = Fraction::new(tenths, 10).unwrap();
+            let options = Options { threshold, cluster_limit, pairing, matching, cost, ..Options::new(1) };
+            Settings { k, tenths, options }
+        },
+    )
+}
+
+impl Settings {
+    fn options(&self, tables: &Tables) -> Options {
+        Options { k: 1 + self.k.index(tables.0[0].rows.len().min(5)), ..self.options }
+    }
+}
+
+fn any_settings() -> impl Strategy<Value = Settings> {
+    prop_oneof![3 => settings(Matching::Greedy), 1 => settings(Matching::Optimal)]
 }
 
 /// Every node holds a record of each member, of the right table and under the right record, and used nowhere else; its
@@ -346,14 +434,82 @@ fn check_node(
     Ok(())
 }
 
+/// The least that two trees can lose, whoever is paired with whom.
+fn least_lost(tables: &Tables, cost: Cost, a: &Tree, b: &Tree) -> u64 {
+    let columns = &tables.0[a.table].columns;
+    let sets = (0..columns.len()).map(|at| smallest_cover(columns[at], a.sets[at] | b.sets[at])).collect();
+    let root = Tree { table: a.table, sets, records: vec![0], children: Vec::new() };
+    let price = |x: &Tree, y: &Tree| least_lost(tables, cost, x, y);
+    let below = a.children.iter().zip(&b.children).map(|(of_a, of_b)| {
+        let removed: u64 = of_a.iter().chain(of_b).map(Tree::n_cells).sum::<u64>() * WHOLE;
+        let saved = |x: &Tree, y: &Tree| price(x, y) as i64 - (WHOLE * (x.n_cells() + y.n_cells())) as i64;
+        (removed as i64 + least_total(of_a, of_b, &saved)) as u64
+    });
+    2 * root.own_cost(tables, cost) + below.sum::<u64>()
+}
+
+/// The least sum over all ways to pair two sets, as many as the smaller has.
+fn least_total<T>(of_a: &[T], of_b: &[T], price: &dyn Fn(&T, &T) -> i64) -> i64 {
+    if of_a.len() > of_b.len() {
+        return least_total(of_b, of_a, &|x, y| price(y, x));
+    }
+    let prices: Vec<Vec<i64>> = of_a.iter().map(|x| of_b.iter().map(|y| price(x, y)).collect()).collect();
+    fn least(prices: &[Vec<i64>], taken: u64) -> i64 {
+        let Some((row, rest)) = prices.split_first() else { return 0 };
+        let free = row.iter().enumerate().filter(|(at, _)| taken & 1 << at == 0);
+        free.map(|(at, price)| price + least(rest, taken | 1 << at)).min().unwrap()
+    }
+    least(&prices, 0)
+}
+
+/// In every set of children the records that were paired cost no more than by any other pairs.
+fn check_records(tables: &Tables, cost: Cost, common: &Tree) -> Result<(), TestCaseError> {
+    for (child, nodes) in tables.children(common.table).zip(&common.children) {
+        let leaves = |record: usize| &tables.0[child].rows[record].1;
+        let columns = &tables.0[child].columns;
+        let price = |x: &usize, y: &usize| {
+            let cover = |at: usize| smallest_cover(columns[at], 1 << leaves(*x)[at] | 1 << leaves(*y)[at]);
+            let sets = (0..columns.len()).map(cover).collect();
+            Tree { table: child, sets, records: vec![], children: vec![] }.own_cost(tables, cost) as i64
+        };
+        let [of_a, of_b] = [0, 1].map(|at| tables.rows_of(child, common.records[at]).collect::<Vec<_>>());
+        let paired: u64 = nodes.iter().map(|node| node.own_cost(tables, cost)).sum();
+        prop_assert_eq!(paired as i64, least_total(&of_a, &of_b, &price));
+        nodes.iter().try_for_each(|node| check_records(tables, cost, node))?;
+    }
+    Ok(())
+}
+
+/// For each other person, the first person's tree and theirs, in the oracle's words too.
+fn with_the_first(
+    tables: &Tables,
+    options: &Options,
+    mut test: impl FnMut(&Matcher, [&Node; 2], [Tree; 3]) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
+    let database = tables.database();
+    let (trees, matcher) = (Trees::new(&database), Matcher::with(&database, options));
+    let text = label_text(&database);
+    for person in 1..tables.0[0].rows.len() {
+        let (a, b) = (trees.person(0), trees.person(person as u32));
+        let in_words = [&a, &b, &matcher.common(&a, &b)].map(|node| Tree::of_node(tables, 0, node, &text));
+        test(&matcher, [&a, &b], in_words)?;
+    }
+    Ok(())
+}
+
+/// A distance that was counted in 42nds.
+fn mean(lost: u64, [a, b]: [&Node; 2]) -> f64 {
+    lost as f64 / (WHOLE * (a.n_cells() + b.n_cells()).max(1)) as f64
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn every_person_is_suppressed_or_shares_one_tree_with_k_persons(
-        tables in tables(), k: Index, tenths in 0_u64..=10, limit in 1_usize..8, pairing in pairings(),
+        tables in tables(), settings in any_settings(),
     ) {
-        let options = settings(&tables, k, tenths, limit, pairing);
+        let options = settings.options(&tables);
         let (clusters, suppressed) = engine(&tables, &options);
         prop_assert!(suppressed.len() < options.k);
         let mut used = BTreeSet::new();
@@ -370,25 +526,52 @@ proptest! {
 
     #[test]
     fn the_clusters_are_those_of_the_papers_algorithms(
-        tables in tables(), k: Index, tenths in 0_u64..=10, limit in 1_usize..8, pairing in pairings(),
+        tables in tables(), settings in settings(Matching::Greedy),
     ) {
-        let options = settings(&tables, k, tenths, limit, pairing);
-        prop_assert_eq!(engine(&tables, &options), naive(&tables, options.k, tenths, limit, pairing));
+        let options = settings.options(&tables);
+        prop_assert_eq!(engine(&tables, &options), naive(&tables, &options, settings.tenths));
     }
 
     #[test]
-    fn the_distance_is_what_the_common_anonymization_loses(tables in tables(), pairing in pairings()) {
-        let database = tables.database();
-        let (trees, matcher) = (Trees::new(&database), Matcher::new(&database, pairing));
-        let text = label_text(&database);
-        for person in 1..tables.0[0].rows.len() {
-            let (a, b) = (trees.person(0), trees.person(person as u32));
-            let in_words = |node: &Node| Tree::of_node(&tables, 0, node, &text);
-            let lost = lost(&tables, &in_words(&a), &in_words(&b), &in_words(&matcher.common(&a, &b)));
-            let expected = lost as f64 / (WHOLE * (a.n_cells() + b.n_cells()).max(1)) as f64;
-            let distance = matcher.distance(&a, &b).to_f64();
+    fn the_distance_is_what_the_common_anonymization_loses(tables in tables(), settings in any_settings()) {
+        with_the_first(&tables, &settings.options, |matcher, [a, b], words| {
+            let lost = lost(&tables, settings.options.cost, &words[0], &words[1], &words[2]);
+            let (distance, expected) = (matcher.distance(a, b).to_f64(), mean(lost, [a, b]));
             prop_assert!((distance - expected).abs() < 1e-9, "{} is not {}", distance, expected);
-        }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn optimal_matching_by_subtrees_loses_the_least_there_is(
+        tables in tables_of(4, 12), cost in prop_oneof![Just(Cost::Loss), Just(Cost::Precision)],
+    ) {
+        let options =
+            Options { pairing: Pairing::Subtree, matching: Matching::Optimal, cost, ..Options::new(1) };
+        let greedy = Matcher::with(&tables.database(), &Options { matching: Matching::Greedy, ..options });
+        with_the_first(&tables, &options, |matcher, [a, b], words| {
+            let distance = matcher.distance(a, b);
+            let expected = mean(least_lost(&tables, cost, &words[0], &words[1]), [a, b]);
+            prop_assert!((distance.to_f64() - expected).abs() < 1e-9, "{distance:?} is not {expected}");
+            prop_assert!(distance <= greedy.distance(a, b));
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn optimal_matching_by_records_pairs_them_at_least_cost(
+        tables in tables_of(4, 16), cost in prop_oneof![Just(Cost::Loss), Just(Cost::Precision)],
+    ) {
+        let options =
+            Options { pairing: Pairing::Record, matching: Matching::Optimal, cost, ..Options::new(1) };
+        let greedy = Matcher::with(&tables.database(), &Options { matching: Matching::Greedy, ..options });
+        let is_flat = tables.0.iter().all(|table| table.parent == 0);
+        with_the_first(&tables, &options, |matcher, [a, b], words| {
+            check_records(&tables, cost, &words[2])?;
+            // Below, records that are paired otherwise have other children.
+            prop_assert!(!is_flat || matcher.distance(a, b) <= greedy.distance(a, b));
+            Ok(())
+        })?;
     }
 }
 
@@ -439,9 +622,8 @@ fn the_papers_students_get_the_papers_classes() {
         let column = relation.table.column(relation.key.as_ref().unwrap()).unwrap();
         node.records().iter().map(|&record| column.cell(record as usize)).collect::<Vec<_>>().join("~")
     };
-    for pairing in [Pairing::Subtree, Pairing::Record] {
-        let threshold = Fraction::new(3, 10).unwrap();
-        let options = Options { k: 2, threshold, cluster_limit: 150, pairing };
+    for pairing in [Pairing::Subtree, Pairing::Record, Pairing::Level] {
+        let options = Options { pairing, ..Options::new(2) };
         let Clustering { clusters, suppressed } = miracle(&database, &options, &Watch::new()).unwrap();
         assert!(suppressed.is_empty());
         assert_eq!(clusters.iter().map(|cluster| ids(0, cluster)).collect::<Vec<_>>(), ["S1~S2", "S3~S4"]);

@@ -158,14 +158,14 @@ mod tests {
     use super::*;
     use crate::relational::compare::Scratch;
     use crate::relational::samples::students;
-    use crate::relational::{Matcher, Pairing, Trees};
+    use crate::relational::{Matcher, Matching, Options, Pairing, Trees};
 
     /// The bound and the cost of all pairs of persons and of all clusters of two.
-    fn check(tables: usize, max_entries: usize, test: impl Fn(u64, u64)) {
+    fn check(tables: usize, max_entries: usize, options: &Options, test: impl Fn(u64, u64)) {
         let mut relations = students();
         relations.truncate(tables);
         let database = Database::new(relations, "student").unwrap();
-        let (trees, matcher) = (Trees::new(&database), Matcher::new(&database, Pairing::Subtree));
+        let (trees, matcher) = (Trees::new(&database), Matcher::with(&database, options));
         let layout = matcher.layout();
         let bounds = Bounds::with_entries(layout, &database, max_entries);
         assert!(bounds.n_entries() <= max_entries.next_multiple_of(BLOCK));
@@ -186,7 +186,18 @@ mod tests {
     #[test]
     fn no_pairing_costs_less_than_the_bound() {
         for max_entries in [16, 256] {
-            check(3, max_entries, |bound, cost| assert!(bound <= cost, "{bound} is above {cost}"));
+            check(3, max_entries, &Options::new(1), |bound, cost| {
+                assert!(bound <= cost, "{bound} is above {cost}");
+            });
         }
+    }
+
+    #[test]
+    fn the_bound_of_a_single_column_is_the_cost_of_the_best_pairing() {
+        let options = Options { pairing: Pairing::Subtree, matching: Matching::Optimal, ..Options::new(1) };
+        // Up to rounding: 1 in a vector is a 5,000th of a cell here.
+        check(2, 256, &options, |bound, cost| {
+            assert!(bound <= cost && cost - bound < UNIT / 100, "{bound} is not {cost}");
+        });
     }
 }

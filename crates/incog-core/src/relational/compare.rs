@@ -1,21 +1,23 @@
-//! Who is paired with whom, and what does the pairing cost?
+//! What does it cost to anonymize two trees with each other?
 //!
 //! Two flat trees are compared without building what they have in common and, but for growing lists, without allocating.
 //! A comparison has a *limit*: it is given up as soon as its cost is known to reach it. Costs only ever add, so a cost below
 //! the limit is exact, and one that was given up is not below it.
 //!
-//! With [`Pairing::Record`] all pairs of a set are chosen before anything below them is looked at: most comparisons are given
+//! Who is paired with whom is for `pairing` to say. With [`Pairing::Record`] all pairs of a set are chosen before anything below them is looked at: most comparisons are given
 //! up there. With [`Pairing::Subtree`] each candidate is compared up to the price of the cheapest so far.
 
-use crate::relational::Pairing;
 use crate::relational::flat::{Flat, Layout, Nodes};
 use crate::relational::labels::UNIT;
+use crate::relational::pairing::Levels;
+use crate::relational::{Matching, Pairing};
 
 /// Lists that comparisons use as stacks and leave as they found them.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    left: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
+    pub(super) left: Vec<u32>,
+    pub(super) pairs: Vec<(u32, u32)>,
+    pub(super) levels: Levels,
 }
 
 /// Two trees.
@@ -23,6 +25,7 @@ pub(super) struct Scratch {
 pub(super) struct Comparison<'a> {
     pub(super) layout: &'a Layout,
     pub(super) pairing: Pairing,
+    pub(super) matching: Matching,
     pub(super) a: &'a Flat,
     pub(super) b: &'a Flat,
     pub(super) scratch: &'a mut Scratch,
@@ -46,7 +49,7 @@ impl Comparison<'_> {
         })
     }
 
-    fn cost_of_nodes(&mut self, t: usize, i: usize, j: usize, limit: u64) -> u64 {
+    pub(super) fn cost_of_nodes(&mut self, t: usize, i: usize, j: usize, limit: u64) -> u64 {
         let cost = self.record_cost(t, i, j);
         self.add_cost_below(t, i, j, cost, limit)
     }
@@ -66,7 +69,7 @@ impl Comparison<'_> {
 
     /// What it costs to anonymize two records with each other, whatever hangs on them.
     #[inline]
-    fn record_cost(&self, t: usize, i: usize, j: usize) -> u64 {
+    pub(super) fn record_cost(&self, t: usize, i: usize, j: usize) -> u64 {
         let labels = self.a.labels(self.layout, t, i).iter().zip(self.b.labels(self.layout, t, j));
         self.layout.tables[t]
             .attributes
@@ -110,50 +113,5 @@ impl Comparison<'_> {
         }
         self.scratch.pairs.truncate(base);
         cost
-    }
-
-    /// Pairs two sets of children of one table, as many as the smaller has: pushes the pairs, and returns what they cost:
-    /// with all that hangs on them ([`Pairing::Subtree`]), or the records alone. Not all pairs may be there if they cost
-    /// `limit` or more.
-    fn pair(&mut self, t: usize, of_a: Nodes, of_b: Nodes, limit: u64) -> u64 {
-        let a_picks = of_a.len() <= of_b.len();
-        let (picking, picked) = if a_picks { (of_a, of_b) } else { (of_b, of_a) };
-        let base = self.scratch.left.len();
-        self.scratch.left.extend(picked.map(|node| node as u32));
-        let mut cost = 0;
-        for node in picking {
-            let (price, at) = self.cheapest(t, node, a_picks, base, limit.saturating_sub(cost));
-            cost += price;
-            if cost >= limit {
-                break;
-            }
-            // Not `swap_remove`: those left stay in row order.
-            let other = self.scratch.left.remove(at);
-            self.scratch.pairs.push(if a_picks { (node as u32, other) } else { (other, node as u32) });
-        }
-        self.scratch.left.truncate(base);
-        cost
-    }
-
-    /// The price and the place of the cheapest of those left from `base` on, the first of equally cheap ones, if it is
-    /// below the limit.
-    fn cheapest(&mut self, t: usize, node: usize, a_picks: bool, base: usize, limit: u64) -> (u64, usize) {
-        let (mut best, mut best_at) = (limit, base);
-        let end = self.scratch.left.len();
-        for at in base..end {
-            let other = self.scratch.left[at] as usize;
-            let (i, j) = if a_picks { (node, other) } else { (other, node) };
-            let price = match self.pairing {
-                Pairing::Subtree => self.cost_of_nodes(t, i, j, best),
-                Pairing::Record => self.record_cost(t, i, j),
-            };
-            if price < best {
-                (best, best_at) = (price, at);
-                if price == 0 {
-                    break;
-                }
-            }
-        }
-        (best, best_at)
     }
 }

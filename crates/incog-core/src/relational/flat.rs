@@ -11,8 +11,9 @@
 
 use std::ops::Range;
 
+use crate::hierarchy::Attribute;
 use crate::relational::labels::Labels;
-use crate::relational::{Database, Node, Trees};
+use crate::relational::{Cost, Database, Node, Trees};
 
 /// The tables of a database in the order in which trees list them.
 #[derive(Debug)]
@@ -31,20 +32,25 @@ pub(super) struct Table {
     pub(super) children: Vec<usize>,
     /// Its quasi-identifiers.
     pub(super) attributes: Vec<Labels>,
+    /// Of its highest hierarchy.
+    pub(super) height: u8,
 }
 
 impl Layout {
     /// The layout of all trees of a database.
-    pub(super) fn new(database: &Database, labels: impl Fn(&crate::hierarchy::Hierarchy) -> Labels) -> Self {
-        let table = |number: usize, parent: usize| Table {
-            number,
-            parent,
-            children: Vec::new(),
-            attributes: database
-                .attributes(number)
-                .iter()
-                .map(|attribute| labels(attribute.hierarchy()))
-                .collect(),
+    pub(super) fn new(database: &Database, cost: Cost) -> Self {
+        let table = |number: usize, parent: usize| {
+            let attributes = database.attributes(number);
+            Table {
+                number,
+                parent,
+                children: Vec::new(),
+                height: attributes.iter().map(Attribute::height).max().unwrap_or(0),
+                attributes: attributes
+                    .iter()
+                    .map(|attribute| Labels::new(attribute.hierarchy(), cost))
+                    .collect(),
+            }
         };
         let mut tables = vec![table(database.person(), 0)];
         let mut at = 0;

@@ -10,7 +10,7 @@
 //! Cost: the parents and costs take 13 bytes a label, the table of pairs 8 bytes a pair.
 
 use crate::hierarchy::Hierarchy;
-use crate::relational::Label;
+use crate::relational::{Cost, Label};
 
 /// What a cell that is removed costs. Divisible by all numbers up to 24: the costs of hierarchies of up to 25 leaves are
 /// exact.
@@ -36,7 +36,7 @@ pub(super) struct Labels {
 
 impl Labels {
     /// The labels of a hierarchy with a single label at its top.
-    pub(super) fn new(hierarchy: &Hierarchy) -> Self {
+    pub(super) fn new(hierarchy: &Hierarchy, cost: Cost) -> Self {
         let mut labels =
             Labels { starts: vec![], levels: vec![], parents: vec![], costs: vec![], prices: vec![] };
         for level in 0..=hierarchy.height() {
@@ -48,7 +48,10 @@ impl Labels {
                 let parent = if is_top { code } else { n_labels + hierarchy.parent(level, code) };
                 labels.levels.push(level);
                 labels.parents.push(start + parent);
-                labels.costs.push(loss(hierarchy, level, code));
+                labels.costs.push(match cost {
+                    Cost::Loss => loss(hierarchy, level, code),
+                    Cost::Precision => UNIT * u64::from(level) / u64::from(hierarchy.height().max(1)),
+                });
             }
         }
         labels.tabulate(MAX_PAIRS);
@@ -88,6 +91,12 @@ impl Labels {
     /// The label one level up; the top is its own.
     pub(super) fn parent(&self, label: u32) -> u32 {
         self.parents[label as usize]
+    }
+
+    /// The label above, or the label itself, that stands on that level or higher; it must not stand more than one lower,
+    /// or at the top.
+    pub(super) fn at_least(&self, label: u32, level: u8) -> u32 {
+        if self.levels[label as usize] < level { self.parent(label) } else { label }
     }
 
     /// What a cell with this label costs.
@@ -140,7 +149,7 @@ mod tests {
     fn lower_labels_than_the_common_one_stand_above_only_one_of_both() {
         let database = Database::new(students(), "student").unwrap();
         let hierarchy = database.attributes(2)[0].hierarchy();
-        let labels = Labels::new(hierarchy);
+        let labels = Labels::new(hierarchy, Cost::Loss);
         let all: Vec<Label> = (0..labels.n_labels() as u32).map(|number| labels.label(number)).collect();
         let is_above = |above: &Label, label: &Label| {
             above.level >= label.level
@@ -159,7 +168,7 @@ mod tests {
     #[test]
     fn the_table_has_the_prices_of_the_climb() {
         let database = Database::new(students(), "student").unwrap();
-        let table = Labels::new(database.attributes(2)[0].hierarchy());
+        let table = Labels::new(database.attributes(2)[0].hierarchy(), Cost::Loss);
         let mut climbing = table.clone();
         climbing.tabulate(0);
         assert!(climbing.prices.is_empty() && !table.prices.is_empty());

@@ -3,12 +3,12 @@
 //! The common anonymization of two trees (Algorithms 1 and 3 to 5 of the paper):
 //!
 //! 1. Each quasi-identifier of the two roots becomes the lowest label that stands above both.
-//! 2. For each child table the children of both are paired, greedily: the smaller set picks, in row order (the first tree,
-//!    if they are equally many), and each takes the cheapest that is left (the first of equally cheap ones).
+//! 2. For each child table the children of both are paired, as many as the smaller set has. In the paper the smaller set
+//!    picks greedily; `pairing` has that and two other ways.
 //! 3. Pairs are anonymized with each other. Children that are left over are removed with all that hangs on them.
 //!
-//! A cell costs what it costs in LM: (m − 1) / (L − 1) if its label covers m of L leaves, and 1 if it is removed. The
-//! cost is summed over the cells of both trees; the [`Distance`] is its mean, so that it lies between 0 and 1.
+//! A cell costs what its label costs ([`Cost`](super::Cost), LM in the paper), and 1 if it is removed. The cost is summed over
+//! the cells of both trees; the [`Distance`] is its mean, so that it lies between 0 and 1.
 //!
 //! [`Pairing::Subtree`] (MiRaCle) picks by the cost of the whole subtrees; [`Pairing::Record`] (MiRaCleX) by the cost of
 //! the two records alone, and only looks below pairs that were chosen.
@@ -22,17 +22,8 @@ use std::cmp::Ordering;
 use crate::privacy::Fraction;
 use crate::relational::compare::{Comparison, Scratch};
 use crate::relational::flat::{Flat, Layout};
-use crate::relational::labels::{Labels, UNIT};
-use crate::relational::{Database, Node};
-
-/// By what the children of two records are paired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pairing {
-    /// By the cost of their whole subtrees: MiRaCle.
-    Subtree,
-    /// By the cost of the records alone: MiRaCleX.
-    Record,
-}
+use crate::relational::labels::UNIT;
+use crate::relational::{Database, Matching, Node, Options, Pairing};
 
 /// How far two trees are from each other: the mean cost of their cells in the common anonymization.
 #[derive(Debug, Clone, Copy)]
@@ -98,12 +89,19 @@ impl Eq for Distance {}
 pub struct Matcher {
     layout: Layout,
     pairing: Pairing,
+    matching: Matching,
 }
 
 impl Matcher {
-    /// Prepares what the labels cost.
+    /// Prepares what the labels cost: greedy pairs, and cells that cost as in LM.
     pub fn new(database: &Database, pairing: Pairing) -> Self {
-        Matcher { layout: Layout::new(database, Labels::new), pairing }
+        Matcher::with(database, &Options { pairing, ..Options::new(1) })
+    }
+
+    /// Prepares what the labels cost, to pair as the options say.
+    pub fn with(database: &Database, options: &Options) -> Self {
+        let layout = Layout::new(database, options.cost);
+        Matcher { layout, pairing: options.pairing, matching: options.matching }
     }
 
     /// How far the trees of two persons, or of two clusters, are from each other.
@@ -130,7 +128,7 @@ impl Matcher {
         b: &'a Flat,
         scratch: &'a mut Scratch,
     ) -> Comparison<'a> {
-        Comparison { layout: &self.layout, pairing: self.pairing, a, b, scratch }
+        Comparison { layout: &self.layout, pairing: self.pairing, matching: self.matching, a, b, scratch }
     }
 }
 

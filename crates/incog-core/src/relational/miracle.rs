@@ -16,26 +16,12 @@
 //! Cost: persons × open clusters at worst, then the square of the open clusters; most are ruled out uncompared, see
 //! `nearest`.
 
-use crate::error::{Error, Result};
-use crate::privacy::Fraction;
+use crate::error::Result;
 use crate::relational::bound::Bounds;
 use crate::relational::flat::Flat;
 use crate::relational::nearest::Pool;
-use crate::relational::{Database, Distance, Matcher, Node, Pairing, Trees};
+use crate::relational::{Database, Distance, Matcher, Node, Options, Trees};
 use crate::watch::Watch;
-
-/// How to cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// How many persons share a tree, at least.
-    pub k: usize,
-    /// A person farther than this from every open cluster opens a new one; from 0 to 1.
-    pub threshold: Fraction,
-    /// So many clusters may be open at a time, at least 1.
-    pub cluster_limit: usize,
-    /// By what children are paired.
-    pub pairing: Pairing,
-}
 
 /// Who is in which cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +35,8 @@ pub struct Clustering {
 
 /// Clusters the persons of a database.
 pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<Clustering> {
-    check(database, options)?;
-    let matcher = Matcher::new(database, options.pairing);
+    options.check(database)?;
+    let matcher = Matcher::with(database, options);
     let (clusters, suppressed) = cluster(database, &matcher, options, watch)?;
     debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
     let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
@@ -118,36 +104,16 @@ fn merge_leftovers(
     Ok(Vec::new())
 }
 
-fn check(database: &Database, options: &Options) -> Result<()> {
-    let n_persons = database.n_persons();
-    if options.k == 0 {
-        return Err(Error::input("k is 0").with_hint("k is the least number of persons that share a tree"));
-    }
-    if options.cluster_limit == 0 {
-        return Err(Error::input("the cluster limit is 0").with_hint("allow at least 1 open cluster"));
-    }
-    if options.threshold > Fraction::ONE {
-        return Err(Error::input("the threshold is above 1").with_hint("distances lie between 0 and 1"));
-    }
-    if n_persons < options.k {
-        let person = &database.relations()[database.person()].name;
-        return Err(Error::input(format!(
-            "table `{person}` has {n_persons} persons, fewer than k = {}",
-            options.k
-        ))
-        .with_hint("no release can hide a person among so many; choose a smaller k"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::Fraction;
     use crate::relational::samples::students;
+    use crate::relational::{Matching, Pairing};
 
     fn options(k: usize, threshold: (u64, u64), cluster_limit: usize) -> Options {
         let threshold = Fraction::new(threshold.0, threshold.1).unwrap();
-        Options { k, threshold, cluster_limit, pairing: Pairing::Subtree }
+        Options { threshold, cluster_limit, pairing: Pairing::Subtree, ..Options::new(k) }
     }
 
     fn members(options: &Options) -> (Vec<Vec<u32>>, Vec<u32>) {
@@ -183,6 +149,8 @@ mod tests {
         assert_eq!(refused(options(0, (0, 1), 1)), "k is 0");
         assert_eq!(refused(options(2, (0, 1), 0)), "the cluster limit is 0");
         assert_eq!(refused(options(2, (11, 10), 1)), "the threshold is above 1");
+        let unclear = Options { pairing: Pairing::Level, matching: Matching::Optimal, ..Options::new(2) };
+        assert_eq!(refused(unclear), "pairing level by level leaves nothing to match optimally");
         assert_eq!(refused(options(5, (0, 1), 1)), "table `student` has 4 persons, fewer than k = 5");
     }
 
