@@ -101,6 +101,11 @@ fn message(watch: &Watch) -> Option<String> {
     Some(match watch.stage()? {
         Stage::Reading => format!("reading: {} rows", watch.rows()),
         Stage::Searching => format!("searching: {}", nodes()),
+        Stage::Clustering => {
+            // One counter goes up while the other goes down.
+            format!("clustering: {} of {} persons", watch.rows(), watch.rows() + watch.nodes_open())
+        }
+        Stage::Merging => format!("merging: at most {} clusters left", watch.nodes_open()),
         Stage::Ranking => format!("ranking: at most {} nodes left", watch.nodes_open()),
         Stage::Verifying => "verifying".to_owned(),
         Stage::Writing => format!("writing: {} rows", watch.rows()),

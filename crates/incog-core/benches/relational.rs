@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use divan::Bencher;
 use incog_core::Watch;
-use incog_core::relational::{Clustering, Database, Matcher, Node, Options, Pairing, Trees, miracle};
+use incog_core::relational::{
+    Clustering, Database, Matcher, Matching, Node, Options, Pairing, Trees, miracle,
+};
 use incog_testkit::students::students;
 
 fn main() {
@@ -60,13 +62,29 @@ fn loss(database: &Database, clustering: &Clustering) -> f64 {
 
 #[allow(clippy::print_stdout)]
 fn scale(n_students: usize) {
-    let begin = Instant::now();
     let database = students(n_students);
-    println!("{n_students} students made in {:.2} s", begin.elapsed().as_secs_f64());
-    for pairing in PAIRINGS {
+    let report = |what: &str, cluster: &dyn Fn() -> Clustering| {
         let begin = Instant::now();
-        let clustering = miracle(&database, &options(pairing), &Watch::new()).unwrap();
+        let clustering = cluster();
         let seconds = begin.elapsed().as_secs_f64();
-        println!("{pairing:?}: {seconds:.2} s, LM {:.4}", loss(&database, &clustering));
+        let (loss, suppressed) = (loss(&database, &clustering), clustering.suppressed.len());
+        println!("{n_students} students, {what}: {seconds:.2} s, LM {loss:.4}, {suppressed} suppressed");
+    };
+    let plain = |what: &str, options: Options| {
+        report(what, &|| miracle(&database, &options, &Watch::new()).unwrap());
+    };
+    for pairing in PAIRINGS {
+        for candidates in [None, Some(32), Some(16), Some(8), Some(1)] {
+            plain(
+                &format!("{pairing:?}, candidates {candidates:?}"),
+                Options { candidates, ..options(pairing) },
+            );
+        }
     }
+    for candidates in [None, Some(8)] {
+        let options = Options { candidates, cluster_limit: 1500, ..options(Pairing::Record) };
+        plain(&format!("limit 1500, candidates {candidates:?}"), options);
+    }
+    let optimal = Options { matching: Matching::Optimal, ..options(Pairing::Subtree) };
+    plain("Subtree, optimal", optimal);
 }

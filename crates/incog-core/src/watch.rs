@@ -25,6 +25,10 @@ pub enum Stage {
     Reading,
     /// Nodes are judged.
     Searching,
+    /// Persons are put into clusters: so many rows of the person table are done.
+    Clustering,
+    /// Clusters that a policy refuses are merged.
+    Merging,
     /// The best of the nodes that hold is looked for.
     Ranking,
     /// The release is checked.
@@ -34,8 +38,15 @@ pub enum Stage {
 }
 
 impl Stage {
-    const ALL: [Stage; 5] =
-        [Stage::Reading, Stage::Searching, Stage::Ranking, Stage::Verifying, Stage::Writing];
+    const ALL: [Stage; 7] = [
+        Stage::Reading,
+        Stage::Searching,
+        Stage::Clustering,
+        Stage::Merging,
+        Stage::Ranking,
+        Stage::Verifying,
+        Stage::Writing,
+    ];
 }
 
 impl Watch {
@@ -66,12 +77,12 @@ impl Watch {
         Stage::ALL.get(usize::from(self.stage.load(Relaxed)).checked_sub(1)?).copied()
     }
 
-    /// So many more rows are read or written.
+    /// So many more rows are read or written, or persons placed.
     pub fn count_rows(&self, n: u64) {
         self.rows.fetch_add(n, Relaxed);
     }
 
-    /// How many rows have been read or written in this stage.
+    /// How many rows have been read or written in this stage, or persons placed.
     pub fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
@@ -81,7 +92,8 @@ impl Watch {
         self.judged.load(Relaxed)
     }
 
-    /// At most this many nodes of the current stage are still to be judged.
+    /// At most this many nodes of the current stage are still to be judged; or persons to be placed, or clusters to be
+    /// merged.
     pub fn nodes_open(&self) -> u64 {
         self.open.load(Relaxed)
     }

@@ -81,11 +81,7 @@ impl Fraction {
     /// Is `part / of` below, at or above this fraction? `of` is not 0.
     pub(crate) fn compare(self, part: u128, of: u128) -> Ordering {
         debug_assert!(of > 0);
-        let (numerator, denominator) = (u128::from(self.numerator), u128::from(self.denominator));
-        match (part.checked_mul(denominator), numerator.checked_mul(of)) {
-            (Some(left), Some(right)) => left.cmp(&right),
-            _ => compare_by_euclid((part, of), (numerator, denominator)),
-        }
+        compare((part, of), (u128::from(self.numerator), u128::from(self.denominator)))
     }
 }
 
@@ -104,6 +100,14 @@ impl Ord for Fraction {
 impl PartialOrd for Fraction {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// Is `a / b` below, at or above `c / d`? Neither `b` nor `d` is 0.
+pub(crate) fn compare((a, b): (u128, u128), (c, d): (u128, u128)) -> Ordering {
+    match (a.checked_mul(d), c.checked_mul(b)) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        _ => compare_by_euclid((a, b), (c, d)),
     }
 }
 

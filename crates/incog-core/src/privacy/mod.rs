@@ -46,6 +46,7 @@ pub use distance::Distance;
 pub use distinct_l::DistinctDiversity;
 pub use entropy_l::EntropyDiversity;
 pub use fraction::Fraction;
+pub(crate) use fraction::compare as compare_fractions;
 pub use k_anonymity::KAnonymity;
 pub use parameters::{Model, Parameter, Parameters, Sensitive, Unit, build};
 pub use policy::{Judgement, Policy, Pruning};

@@ -18,6 +18,8 @@
 //!
 //! Cost: two bytes a step of all hierarchies for each tree, at most 512.
 
+use std::cmp::Reverse;
+
 use crate::relational::Database;
 use crate::relational::flat::{Flat, Layout};
 use crate::relational::labels::{Labels, UNIT};
@@ -27,6 +29,9 @@ const MAX_ENTRIES: usize = 256;
 
 /// Entries come in blocks of so many, for the compiler.
 const BLOCK: usize = 16;
+
+/// The first entries of a vector are its head: a cache line.
+const HEAD: usize = 32;
 
 /// A weight of 1 is at most this in a vector.
 const MAX_SCALE: u64 = 8192;
@@ -76,6 +81,11 @@ impl Bounds {
     /// How long vectors are.
     pub(super) fn n_entries(&self) -> usize {
         self.n_entries
+    }
+
+    /// How many entries the head of a vector has.
+    pub(super) fn n_head(&self) -> usize {
+        self.n_entries.min(HEAD)
     }
 
     /// The vector of a tree.
@@ -137,16 +147,15 @@ fn steps(labels: &Labels, scale: u64) -> Vec<Step> {
     steps
 }
 
-/// Gives each step an entry of its own; if there are too many, the highest steps only, and the others share what is left.
+/// Gives each step an entry of its own, the weightiest first; if there are too many, the others share what is left.
 fn assign_entries(steps: &mut [Vec<Vec<Step>>], max_entries: usize) -> usize {
-    let mut weighty: Vec<(usize, &mut Step)> = Vec::new();
-    for steps in steps.iter_mut().flatten() {
-        weighty.extend(steps.iter_mut().rev().enumerate().filter(|(_, step)| step.weight > 0));
-    }
+    let all = steps.iter_mut().flatten().flatten();
+    let mut weighty: Vec<&mut Step> = all.filter(|step| step.weight > 0).collect();
     let n_steps = weighty.len();
-    weighty.sort_by_key(|(from_the_top, _)| *from_the_top);
+    // Stable: of equal ones the first attribute's.
+    weighty.sort_by_key(|step| Reverse(step.weight));
     let n_own = if n_steps <= max_entries { n_steps } else { max_entries / 2 };
-    for (at, (_, step)) in weighty.into_iter().enumerate() {
+    for (at, step) in weighty.into_iter().enumerate() {
         let entry = if at < n_own { at } else { n_own + at % (max_entries - n_own) };
         step.entry = entry as u16;
     }

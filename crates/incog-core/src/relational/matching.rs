@@ -19,7 +19,7 @@
 
 use std::cmp::Ordering;
 
-use crate::privacy::Fraction;
+use crate::privacy::{Fraction, compare_fractions};
 use crate::relational::compare::{Comparison, Scratch};
 use crate::relational::flat::{Flat, Layout};
 use crate::relational::labels::UNIT;
@@ -28,45 +28,49 @@ use crate::relational::{Database, Matching, Node, Options, Pairing};
 /// How far two trees are from each other: the mean cost of their cells in the common anonymization.
 #[derive(Debug, Clone, Copy)]
 pub struct Distance {
-    cost: u64,
-    /// Of both trees; not 0.
-    n_cells: u64,
+    /// In units of cost.
+    part: u128,
+    /// The cells of both trees, or a multiple of their number; not 0.
+    of: u128,
 }
 
 impl Distance {
     pub(super) fn new(cost: u64, n_cells: u64) -> Self {
         // Two trees without cells cost nothing, whatever that is divided by.
-        Distance { cost, n_cells: n_cells.max(1) }
+        Distance { part: cost.into(), of: n_cells.max(1).into() }
     }
 
     /// The least cost of two trees with so many cells that is no nearer, or that is farther if ties go to the new one.
     pub(super) fn limit(self, n_cells: u64, wins_ties: bool) -> u64 {
-        let n_cells = n_cells.max(1);
-        let (product, n) = (u128::from(self.cost) * u128::from(n_cells), u128::from(self.n_cells));
+        let Some(product) = self.part.checked_mul(n_cells.max(1).into()) else { return u64::MAX };
         // Whole numbers of 64 bits are divided several times as fast, and nearly always suffice.
-        let (quotient, is_exact) = match u64::try_from(product) {
-            Ok(product) => (u128::from(product / self.n_cells), product % self.n_cells == 0),
-            Err(_) => (product / n, product % n == 0),
+        let (quotient, is_exact) = match (u64::try_from(product), u64::try_from(self.of)) {
+            (Ok(product), Ok(of)) => (u128::from(product / of), product % of == 0),
+            _ => (product / self.of, product % self.of == 0),
         };
         let limit = quotient + u128::from(wins_ties || !is_exact);
         u64::try_from(limit).unwrap_or(u64::MAX)
     }
 
+    /// The mean cost of a cell, rounded.
+    pub(super) fn in_units(self) -> f64 {
+        self.part as f64 / self.of as f64
+    }
+
     /// From 0, nothing is lost, to 1, nothing is left.
     pub fn to_f64(self) -> f64 {
-        self.cost as f64 / (self.n_cells as f64 * UNIT as f64)
+        self.part as f64 / (self.of as f64 * UNIT as f64)
     }
 
     /// Is it more than `threshold`?
     pub fn exceeds(self, threshold: Fraction) -> bool {
-        threshold.compare(self.cost.into(), u128::from(self.n_cells) * u128::from(UNIT)).is_gt()
+        threshold.compare(self.part, self.of * u128::from(UNIT)).is_gt()
     }
 }
 
 impl Ord for Distance {
     fn cmp(&self, other: &Self) -> Ordering {
-        let product = |cost: u64, n_cells: u64| u128::from(cost) * u128::from(n_cells);
-        product(self.cost, other.n_cells).cmp(&product(other.cost, self.n_cells))
+        compare_fractions((self.part, self.of), (other.part, other.of))
     }
 }
 

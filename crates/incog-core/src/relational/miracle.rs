@@ -19,9 +19,9 @@
 use crate::error::Result;
 use crate::relational::bound::Bounds;
 use crate::relational::flat::Flat;
-use crate::relational::nearest::Pool;
+use crate::relational::nearest::{Pool, Search};
 use crate::relational::{Database, Distance, Matcher, Node, Options, Trees};
-use crate::watch::Watch;
+use crate::watch::{Stage, Watch};
 
 /// Who is in which cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,9 @@ pub struct Clustering {
 pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<Clustering> {
     options.check(database)?;
     let matcher = Matcher::with(database, options);
-    let (clusters, suppressed) = cluster(database, &matcher, options, watch)?;
+    let bounds = Bounds::new(matcher.layout(), database);
+    let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates };
+    let (clusters, suppressed) = cluster(database, search, options, watch)?;
     debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
     let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
     Ok(Clustering { clusters, suppressed })
@@ -46,16 +48,19 @@ pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<
 /// The clusters and who is in none.
 fn cluster(
     database: &Database,
-    matcher: &Matcher,
+    search: Search<'_>,
     options: &Options,
     watch: &Watch,
 ) -> Result<(Vec<Flat>, Vec<u32>)> {
+    let Search { matcher, bounds, .. } = search;
     let trees = Trees::new(database);
-    let bounds = Bounds::new(matcher.layout(), database);
+    watch.enter(Stage::Clustering);
+    watch.begin_stage(database.n_persons() as u64);
     let mut clusters = Vec::new();
-    let mut open = Pool::new(matcher, &bounds);
+    let mut open = Pool::new(search);
     for row_idx in 0..database.n_persons() as u32 {
-        watch.check()?;
+        watch.settled(1)?;
+        watch.count_rows(1);
         let person = Flat::of_person(matcher.layout(), &trees, row_idx);
         let vector = bounds.vector(&person);
         let is_near = |distance: Distance| !distance.exceeds(options.threshold);
@@ -78,7 +83,7 @@ fn cluster(
             }
         }
     }
-    let suppressed = merge_leftovers(&bounds, open, options.k, &mut clusters, watch)?;
+    let suppressed = merge_leftovers(bounds, open, options.k, &mut clusters, watch)?;
     Ok((clusters, suppressed))
 }
 

@@ -19,6 +19,9 @@ pub struct Options {
     pub matching: Matching,
     /// What a label costs.
     pub cost: Cost,
+    /// With how many clusters a person is compared, at least 1: those that are the most promising by their vectors. `None`:
+    /// with as many as it takes to find the nearest.
+    pub candidates: Option<usize>,
 }
 
 /// By what the children of two records are paired.
@@ -62,6 +65,7 @@ impl Options {
             pairing: Pairing::Record,
             matching: Matching::Greedy,
             cost: Cost::Loss,
+            candidates: None,
         }
     }
 
@@ -81,6 +85,10 @@ impl Options {
         if self.pairing == Pairing::Level && self.matching == Matching::Optimal {
             return Err(Error::input("pairing level by level leaves nothing to match optimally")
                 .with_hint("choose another pairing, or the greedy matching"));
+        }
+        if self.candidates == Some(0) {
+            return Err(Error::input("the number of candidates is 0")
+                .with_hint("compare each person with at least 1 cluster, or do not limit the candidates"));
         }
         let n_persons = database.n_persons();
         if n_persons < self.k {

@@ -47,6 +47,8 @@ struct TextTable {
     columns: Vec<usize>,
     /// For each row, the row that it refers to and the leaf of each column.
     rows: Vec<(usize, Vec<usize>)>,
+    /// For each row its sensitive value.
+    sensitive: Vec<usize>,
 }
 
 fn tables() -> impl Strategy<Value = Tables> {
@@ -56,7 +58,7 @@ fn tables() -> impl Strategy<Value = Tables> {
 /// Fewer than so many persons, and fewer than so many rows in each other table.
 fn tables_of(n_persons: usize, n_rows: usize) -> impl Strategy<Value = Tables> {
     let table = |n_rows: std::ops::Range<usize>| {
-        let row = (any::<Index>(), any::<[Index; 2]>());
+        let row = (any::<Index>(), any::<[Index; 2]>(), 0_usize..4);
         (
             any::<Index>(),
             prop::collection::vec(0..HIERARCHIES.len(), 0..3),
@@ -70,11 +72,12 @@ fn tables_of(n_persons: usize, n_rows: usize) -> impl Strategy<Value = Tables> {
             let parent = if tables.is_empty() { 0 } else { parent.index(tables.len()) };
             let n_parents = tables.get(parent).map_or(1, |table| table.rows.len());
             let leaf = |(&column, leaf): (&usize, &Index)| leaf.index(HIERARCHIES[column].len());
-            let row = |(parent, leaves): &(Index, [Index; 2])| {
+            let row = |(parent, leaves, _): &(Index, [Index; 2], usize)| {
                 (parent.index(n_parents), columns.iter().zip(leaves).map(leaf).collect())
             };
+            let sensitive = rows.iter().map(|row| row.2).collect();
             let rows = if n_parents == 0 { Vec::new() } else { rows.iter().map(row).collect() };
-            tables.push(TextTable { parent, rows, columns });
+            tables.push(TextTable { parent, rows, columns, sensitive });
         }
         if tables.iter().all(|table| table.columns.is_empty()) {
             tables[0].columns.push(0);
@@ -107,6 +110,8 @@ impl Tables {
                 let column = columns.last().unwrap();
                 attributes.push(Attribute::bind(column, rows.finish().unwrap(), "dgh").unwrap());
             }
+            let values = table.sensitive[..table.rows.len()].iter().map(|value| format!("v{value}"));
+            columns.push(column("s".into(), Role::Sensitive, values.collect()));
             let mut foreign_keys = Vec::new();
             if at > 0 {
                 columns.push(column(
@@ -304,25 +309,34 @@ fn by_level(tables: &Tables, options: &Options, of_a: &[Tree], of_b: &[Tree]) ->
     chosen
 }
 
-/// Algorithm 2. The threshold is in tenths.
-fn naive(tables: &Tables, options: &Options, tenths: u64) -> (Vec<Tree>, Vec<usize>) {
-    let Options { k, cluster_limit: limit, .. } = *options;
-    let nearest = |open: &[Tree], tree: &Tree| {
-        let mut best: Option<(u64, u64, usize)> = None;
-        for (at, cluster) in open.iter().enumerate() {
-            let cost = lost(tables, options.cost, cluster, tree, &anonymize(tables, options, cluster, tree));
-            let cells = (cluster.n_cells() + tree.n_cells()).max(1);
-            if best.is_none_or(|(least, of, _)| cost * of < least * cells) {
-                best = Some((cost, cells, at));
-            }
+/// How far a cluster and a tree are from each other, as a fraction: what they lose, and the cells of both.
+type Far<'a> = dyn Fn(&Tree, &Tree) -> (u128, u128) + 'a;
+
+fn far(tables: &Tables, options: &Options, cluster: &Tree, tree: &Tree) -> (u128, u128) {
+    let lost = lost(tables, options.cost, cluster, tree, &anonymize(tables, options, cluster, tree));
+    (lost.into(), u128::from(WHOLE * (cluster.n_cells() + tree.n_cells()).max(1)))
+}
+
+/// The nearest of some trees, the first of equally near ones.
+fn nearest(open: &[Tree], tree: &Tree, far: &Far<'_>) -> Option<((u128, u128), usize)> {
+    let mut best: Option<((u128, u128), usize)> = None;
+    for (at, cluster) in open.iter().enumerate() {
+        let (part, of) = far(cluster, tree);
+        if best.is_none_or(|((least, of_least), _)| part * of_least < least * of) {
+            best = Some(((part, of), at));
         }
-        best
-    };
+    }
+    best
+}
+
+/// Algorithm 2. The threshold is in tenths.
+fn naive(tables: &Tables, options: &Options, tenths: u64, far: &Far<'_>) -> (Vec<Tree>, Vec<usize>) {
+    let Options { k, cluster_limit: limit, .. } = *options;
     let (mut open, mut closed): (Vec<Tree>, Vec<Tree>) = (Vec::new(), Vec::new());
     for person in 0..tables.0[0].rows.len() {
         let tree = Tree::of_record(tables, 0, person);
-        let at = match nearest(&open, &tree) {
-            Some((cost, cells, at)) if cost * 10 <= tenths * WHOLE * cells || open.len() >= limit => {
+        let at = match nearest(&open, &tree, far) {
+            Some(((part, of), at)) if part * 10 <= u128::from(tenths) * of || open.len() >= limit => {
                 open[at] = anonymize(tables, options, &open[at], &tree);
                 at
             }
@@ -339,7 +353,7 @@ fn naive(tables: &Tables, options: &Options, tenths: u64) -> (Vec<Tree>, Vec<usi
         let first = open.remove(0);
         if first.records.len() >= k {
             closed.push(first);
-        } else if let Some((.., at)) = nearest(&open, &first) {
+        } else if let Some((_, at)) = nearest(&open, &first, far) {
             let other = open.remove(at);
             open.insert(0, anonymize(tables, options, &first, &other));
         } else {
@@ -352,8 +366,12 @@ fn naive(tables: &Tables, options: &Options, tenths: u64) -> (Vec<Tree>, Vec<usi
 /// The engine's answer in the oracle's words.
 fn engine(tables: &Tables, options: &Options) -> (Vec<Tree>, Vec<usize>) {
     let database = tables.database();
-    let Clustering { clusters, suppressed } = miracle(&database, options, &Watch::new()).unwrap();
-    let text = label_text(&database);
+    in_words(tables, &database, &miracle(&database, options, &Watch::new()).unwrap())
+}
+
+fn in_words(tables: &Tables, database: &Database, clustering: &Clustering) -> (Vec<Tree>, Vec<usize>) {
+    let Clustering { clusters, suppressed } = clustering;
+    let text = label_text(database);
     let clusters = clusters.iter().map(|cluster| Tree::of_node(tables, 0, cluster, &text)).collect();
     (clusters, suppressed.iter().map(|&person| person as usize).collect())
 }
@@ -384,10 +402,14 @@ fn settings(matching: Matching) -> impl Strategy<Value = Settings> {
         Matching::Optimal => prop_oneof![Just(Pairing::Subtree), Just(Pairing::Record)].boxed(),
     };
     let cost = prop_oneof![Just(Cost::Loss), Just(Cost::Precision)];
-    (any::<Index>(), 0_u64..=10, 1_usize..8, pairing, cost).prop_map(
-        move |(k, tenths, cluster_limit, pairing, cost)| {
+    let candidates = match matching {
+        Matching::Greedy => Just(None).boxed(),
+        Matching::Optimal => prop_oneof![Just(None), (1_usize..8).prop_map(Some)].boxed(),
+    };
+    (any::<Index>(), 0_u64..=10, 1_usize..8, pairing, cost, candidates).prop_map(
+        move |(k, tenths, cluster_limit, pairing, cost, candidates)| {
             let threshold = Fraction::new(tenths, 10).unwrap();
-            let options = Options { threshold, cluster_limit, pairing, matching, cost, ..Options::new(1) };
+            let options = Options { k: 1, threshold, cluster_limit, pairing, matching, cost, candidates };
             Settings { k, tenths, options }
         },
     )
@@ -529,7 +551,15 @@ proptest! {
         tables in tables(), settings in settings(Matching::Greedy),
     ) {
         let options = settings.options(&tables);
-        prop_assert_eq!(engine(&tables, &options), naive(&tables, &options, settings.tenths));
+        let far = |cluster: &Tree, tree: &Tree| far(&tables, &options, cluster, tree);
+        prop_assert_eq!(engine(&tables, &options), naive(&tables, &options, settings.tenths, &far));
+    }
+
+    #[test]
+    fn as_many_candidates_as_open_clusters_are_all(tables in tables(), settings in any_settings(), more in 0_usize..3) {
+        let options = Options { candidates: None, ..settings.options(&tables) };
+        let enough = Options { candidates: Some(options.cluster_limit + more), ..options };
+        prop_assert_eq!(engine(&tables, &options), engine(&tables, &enough));
     }
 
     #[test]
