@@ -12,6 +12,7 @@
 //!    partner is removed. What that costs is how far apart the two are.
 //! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
 //!    cluster the common tree, and which record of which member each of its nodes stands for.
+//! 5. Where sensitive values must be spread, clusters are merged or suppressed until they are ([`dmiracle()`]).
 //!
 //! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
 //! removed, not left in place as `*`, since the number of children is knowledge too; (3) keys are of no interest here: a
@@ -34,10 +35,14 @@ mod compare;
 mod pairing;
 mod matching;
 mod bound;
+mod diversity;
 mod nearest;
 mod miracle;
+mod dmiracle;
 
 pub use database::{Database, ForeignKey, Relation};
+pub use diversity::{Enforcement, Requirements};
+pub use dmiracle::dmiracle;
 pub use matching::{Distance, Matcher};
 pub use miracle::{Clustering, miracle};
 pub use options::{Cost, Matching, Options, Pairing};
