@@ -48,5 +48,61 @@ pub use miracle::{Clustering, miracle};
 pub use options::{Cost, Matching, Options, Pairing};
 pub use tree::{Label, Node, Trees};
 
+use crate::registry::{Entry, Status};
+
+/// Which algorithm for persons in many tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// [`miracle()`] with [`Pairing::Subtree`].
+    Miracle,
+    /// [`miracle()`] with [`Pairing::Record`].
+    MiracleX,
+    /// [`dmiracle()`], on top of either.
+    Diverse,
+}
+
+impl Kind {
+    /// How it pairs children unless told otherwise.
+    pub fn pairing(self) -> Pairing {
+        match self {
+            Kind::Miracle => Pairing::Subtree,
+            Kind::MiracleX | Kind::Diverse => Pairing::Record,
+        }
+    }
+
+    /// Does it enforce what is required of sensitive values?
+    pub fn enforces_diversity(self) -> bool {
+        self == Kind::Diverse
+    }
+}
+
+/// All algorithms for persons in many tables.
+pub const ALL: &[Entry<Kind>] = &[
+    Entry {
+        name: "miracle",
+        summary: "persons in many tables: clusters of at least k, rows paired with all that hangs on them",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.2",
+        doc: include_str!("miracle.md"),
+        status: Status::Preview,
+        item: Kind::Miracle,
+    },
+    Entry {
+        name: "miraclex",
+        summary: "persons in many tables: clusters of at least k, rows paired by their own labels",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.3",
+        doc: include_str!("miraclex.md"),
+        status: Status::Preview,
+        item: Kind::MiracleX,
+    },
+    Entry {
+        name: "dmiracle",
+        summary: "persons in many tables: clusters whose sensitive values are spread as the policy requires",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 5.2",
+        doc: include_str!("dmiracle.md"),
+        status: Status::Preview,
+        item: Kind::Diverse,
+    },
+];
+
 #[cfg(test)]
 mod samples;
