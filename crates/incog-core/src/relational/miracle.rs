@@ -1,5 +1,5 @@
 //! Who shares a tree with whom? (MiRaCle and MiRaCleX: Algorithm 2 of the paper, with its Algorithms 4 and 5 by the choice
-//! of [`Pairing`].)
+//! of [`Pairing`](super::Pairing).)
 //!
 //! *Promise*: each person is in exactly one cluster or suppressed, each cluster has at least k members, and its tree is
 //! what they have in common: each label is the lowest above the labels of the records it stands for.

@@ -227,6 +227,25 @@ proptest! {
     }
 }
 
+proptest! {
+    // Few, since the oracle takes its time; large, since clusters that come and go are moved together.
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn many_persons_get_the_clusters_of_the_papers_algorithms(
+        tables in tables_of(250, 500), settings in settings(Matching::Greedy), enforcement in enforcements(),
+        model in models(),
+    ) {
+        let options = Options { k: 2, ..settings.options };
+        prop_assume!(tables.0[0].rows.len() > 100);
+        let plain = |cluster: &Tree, tree: &Tree| far(&tables, &options, cluster, tree);
+        prop_assert_eq!(engine(&tables, &options), naive(&tables, &options, settings.tenths, &plain));
+        let (required, answer) = engine_diverse(&tables, &options, &[(0, model)], enforcement);
+        let expected = naive_diverse(&tables, &options, settings.tenths, &required, enforcement);
+        prop_assert_eq!(answer, expected);
+    }
+}
+
 #[test]
 fn what_nothing_satisfies_suppresses_everybody() {
     let rows = |n: usize| (0..n).map(|row| (row, vec![row % 8])).collect();
