@@ -125,5 +125,8 @@ mod tests {
         assert_eq!(message(&watch).unwrap(), "reading: 7 rows");
         watch.enter(Stage::Searching);
         assert_eq!(message(&watch).unwrap(), "searching: 0 nodes judged, at most 0 left");
+        watch.enter(Stage::Clustering);
+        watch.count_rows(3);
+        assert_eq!(message(&watch).unwrap(), "clustering: 3 of 3 persons");
     }
 }

@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use divan::Bencher;
 use incog_core::Watch;
+use incog_core::privacy::{self, Parameters, Sensitive};
 use incog_core::relational::{
-    Clustering, Database, Matcher, Matching, Node, Options, Pairing, Trees, miracle,
+    Clustering, Database, Enforcement, Matcher, Matching, Node, Options, Pairing, Requirements, Trees,
+    dmiracle, miracle,
 };
 use incog_testkit::students::students;
 
@@ -87,4 +89,19 @@ fn scale(n_students: usize) {
     }
     let optimal = Options { matching: Matching::Optimal, ..options(Pairing::Subtree) };
     plain("Subtree, optimal", optimal);
+    // At least three grades in each matched set: no cluster of two has them.
+    let grades = database.relations()[1].table.columns();
+    let sensitive = Some(Sensitive::of_rows(0, &grades[3]));
+    let parameters = Parameters { sensitive, l: Some(3.into()), ..Parameters::default() };
+    for enforcement in [Enforcement::Merge, Enforcement::Distance, Enforcement::Suppress] {
+        for candidates in [None, Some(8)] {
+            let k = if enforcement == Enforcement::Merge { 2 } else { 5 };
+            let options = Options { candidates, ..Options::new(k) };
+            let models = || vec![privacy::build("distinct-l", &parameters).unwrap()];
+            let required = || [Requirements { table: 1, columns: vec![3], models: models() }];
+            report(&format!("{enforcement:?}, k = {k}, candidates {candidates:?}"), &|| {
+                dmiracle(&database, &options, &required(), enforcement, &Watch::new()).unwrap()
+            });
+        }
+    }
 }

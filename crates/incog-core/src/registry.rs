@@ -77,7 +77,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{algorithm, check, metric, privacy};
+    use crate::{algorithm, check, metric, privacy, relational};
 
     /// The texts of all entries with their names.
     fn docs() -> Vec<(&'static str, &'static str)> {
@@ -88,6 +88,7 @@ mod tests {
             .chain(of(algorithm::ALL))
             .chain(of(algorithm::LOCAL))
             .chain(of(algorithm::MARKINGS))
+            .chain(of(relational::ALL))
             .chain(of(check::ALL))
             .chain(of(metric::ALL))
             .collect()

@@ -257,6 +257,11 @@ impl Sensitive {
         &self.name
     }
 
+    /// Where the column stands in the list that the source was given.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
     /// What is counted.
     pub fn unit(&self) -> Unit {
         self.unit

@@ -49,6 +49,19 @@ impl Comparison<'_> {
         })
     }
 
+    /// All pairs of nodes, table by table.
+    pub(super) fn all_pairs(&mut self) -> Vec<Vec<(u32, u32)>> {
+        let mut all = vec![vec![(0, 0)]];
+        for (t, table) in self.layout.tables.iter().enumerate().skip(1) {
+            let base = self.scratch.pairs.len();
+            for &(i, j) in &all[table.parent] {
+                self.pair(t, self.a.children(t, i as usize), self.b.children(t, j as usize), u64::MAX);
+            }
+            all.push(self.scratch.pairs.drain(base..).collect());
+        }
+        all
+    }
+
     pub(super) fn cost_of_nodes(&mut self, t: usize, i: usize, j: usize, limit: u64) -> u64 {
         let cost = self.record_cost(t, i, j);
         self.add_cost_below(t, i, j, cost, limit)

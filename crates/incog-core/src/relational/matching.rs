@@ -40,6 +40,15 @@ impl Distance {
         Distance { part: cost.into(), of: n_cells.max(1).into() }
     }
 
+    /// The distance d as d + (1 − d) · s, where s is `same / all`; unchanged if there are none at all.
+    pub(super) fn raised(self, same: u64, all: u64) -> Self {
+        if all == 0 {
+            return self;
+        }
+        let (same, all, most) = (u128::from(same), u128::from(all), self.of * u128::from(UNIT));
+        Distance { part: self.part * all + (most - self.part) * same, of: self.of * all }
+    }
+
     /// The least cost of two trees with so many cells that is no nearer, or that is farther if ties go to the new one.
     pub(super) fn limit(self, n_cells: u64, wins_ties: bool) -> u64 {
         let Some(product) = self.part.checked_mul(n_cells.max(1).into()) else { return u64::MAX };

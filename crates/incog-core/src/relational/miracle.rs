@@ -1,5 +1,5 @@
 //! Who shares a tree with whom? (MiRaCle and MiRaCleX: Algorithm 2 of the paper, with its Algorithms 4 and 5 by the choice
-//! of [`Pairing`].)
+//! of [`Pairing`](super::Pairing).)
 //!
 //! *Promise*: each person is in exactly one cluster or suppressed, each cluster has at least k members, and its tree is
 //! what they have in common: each label is the lowest above the labels of the records it stands for.
@@ -29,7 +29,8 @@ pub struct Clustering {
     /// The common tree of each cluster, in the order in which they were closed. The records of its root are the members:
     /// rows of the person table.
     pub clusters: Vec<Node>,
-    /// Rows of the person table that are in no cluster, fewer than k.
+    /// Rows of the person table that are in no cluster: fewer than k, unless clusters were suppressed because a policy
+    /// refuses them ([`dmiracle()`](super::dmiracle())).
     pub suppressed: Vec<u32>,
 }
 
@@ -38,7 +39,7 @@ pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<
     options.check(database)?;
     let matcher = Matcher::with(database, options);
     let bounds = Bounds::new(matcher.layout(), database);
-    let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates };
+    let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
     let (clusters, suppressed) = cluster(database, search, options, watch)?;
     debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
     let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
@@ -46,7 +47,7 @@ pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<
 }
 
 /// The clusters and who is in none.
-fn cluster(
+pub(super) fn cluster(
     database: &Database,
     search: Search<'_>,
     options: &Options,

@@ -12,6 +12,7 @@
 //!    partner is removed. What that costs is how far apart the two are.
 //! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
 //!    cluster the common tree, and which record of which member each of its nodes stands for.
+//! 5. Where sensitive values must be spread, clusters are merged or suppressed until they are ([`dmiracle()`]).
 //! 5. From it come what is released of each table ([`Release`]) and what that costs ([`measure()`]).
 //!
 //! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
@@ -35,19 +36,79 @@ mod compare;
 mod pairing;
 mod matching;
 mod bound;
+mod diversity;
 mod nearest;
 mod miracle;
+mod dmiracle;
 mod release;
 mod measure;
 pub mod baseline;
 
 pub use database::{Database, ForeignKey, Relation};
+pub use diversity::{Enforcement, Requirements};
+pub use dmiracle::dmiracle;
 pub use matching::{Distance, Matcher};
 pub use measure::{Measured, TableLoss, measure};
 pub use miracle::{Clustering, miracle};
 pub use options::{Cost, Matching, Options, Pairing};
 pub use release::{Release, ReleasedTable};
 pub use tree::{Label, Node, Trees};
+
+use crate::registry::{Entry, Status};
+
+/// Which algorithm for persons in many tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// [`miracle()`] with [`Pairing::Subtree`].
+    Miracle,
+    /// [`miracle()`] with [`Pairing::Record`].
+    MiracleX,
+    /// [`dmiracle()`], on top of either.
+    Diverse,
+}
+
+impl Kind {
+    /// How it pairs children unless told otherwise.
+    pub fn pairing(self) -> Pairing {
+        match self {
+            Kind::Miracle => Pairing::Subtree,
+            Kind::MiracleX | Kind::Diverse => Pairing::Record,
+        }
+    }
+
+    /// Does it enforce what is required of sensitive values?
+    pub fn enforces_diversity(self) -> bool {
+        self == Kind::Diverse
+    }
+}
+
+/// All algorithms for persons in many tables.
+pub const ALL: &[Entry<Kind>] = &[
+    Entry {
+        name: "miracle",
+        summary: "persons in many tables: clusters of at least k, rows paired with all that hangs on them",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.2",
+        doc: include_str!("miracle.md"),
+        status: Status::Preview,
+        item: Kind::Miracle,
+    },
+    Entry {
+        name: "miraclex",
+        summary: "persons in many tables: clusters of at least k, rows paired by their own labels",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.3",
+        doc: include_str!("miraclex.md"),
+        status: Status::Preview,
+        item: Kind::MiracleX,
+    },
+    Entry {
+        name: "dmiracle",
+        summary: "persons in many tables: clusters whose sensitive values are spread as the policy requires",
+        reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 5.2",
+        doc: include_str!("dmiracle.md"),
+        status: Status::Preview,
+        item: Kind::Diverse,
+    },
+];
 
 #[cfg(test)]
 mod samples;

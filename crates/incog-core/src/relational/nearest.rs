@@ -12,12 +12,17 @@
 //! With a limit on the candidates, only so many clusters are considered in step 2: those with the least bounds by the whole
 //! vector, the oldest of equal ones.
 //!
+//! Measured on 100,000 students (k = 10, limit 150, MiRaCleX): all 1.0 s with a loss of 0.371, 32 candidates 1.4 s and 0.371,
+//! 16 1.2 s and 0.369, 8 1.0 s and 0.377, 1 1.0 s and 0.575. Few comparisons are left to save: candidates pay where they are
+//! dear. A limit of 1,500 open clusters takes 1.6 s and brings the loss to 0.333.
+//!
 //! Cost: a vector a cluster, and for each search all heads, some vectors and a few comparisons.
 
 use std::cmp::Ordering;
 
 use crate::relational::bound::{Bounds, Vector};
 use crate::relational::compare::Scratch;
+use crate::relational::diversity::Values;
 use crate::relational::flat::Flat;
 use crate::relational::{Distance, Matcher};
 
@@ -31,6 +36,8 @@ pub(super) struct Search<'a> {
     pub(super) bounds: &'a Bounds,
     /// So many clusters are compared at most.
     pub(super) candidates: Option<usize>,
+    /// Whose values raise the distance.
+    pub(super) values: Option<&'a Values<'a>>,
 }
 
 /// Clusters to choose from.
@@ -155,7 +162,7 @@ impl<'a> Pool<'a> {
 
     /// The nearest cluster to a tree, the oldest of equally near ones; with its distance and where it stands.
     pub(super) fn nearest(&mut self, tree: &Flat, vector: &Vector) -> Option<(Distance, usize)> {
-        let Search { matcher, candidates, .. } = self.search;
+        let Search { matcher, candidates, values, .. } = self.search;
         self.look_at_heads(tree, vector);
         let is_limited = candidates.is_some_and(|n| n < self.least.len());
         if let Some(n) = candidates.filter(|_| is_limited) {
@@ -183,7 +190,11 @@ impl<'a> Pool<'a> {
             if cost >= limit {
                 continue;
             }
-            let distance = Distance::new(cost, n_cells);
+            let mut distance = Distance::new(cost, n_cells);
+            if let Some(values) = values {
+                let (same, all) = values.shared(cluster, tree, &comparison.all_pairs());
+                distance = distance.raised(same, all);
+            }
             if best.is_none_or(|nearest| (distance, at) < nearest) {
                 farthest = distance.in_units() * (1.0 + ROUNDING);
                 best = Some((distance, at));

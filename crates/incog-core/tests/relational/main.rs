@@ -3,6 +3,8 @@
 //! The oracle shares no code with the engine: a label is the set of leaves that it covers, the common label of two is the
 //! smallest set with both, and costs are counted in 42nds.
 
+mod diverse;
+
 use std::collections::BTreeSet;
 
 use incog_core::Watch;
