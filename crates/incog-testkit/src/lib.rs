@@ -9,6 +9,7 @@ pub mod require;
 pub mod naive;
 pub mod relational;
 pub mod students;
+pub mod database;
 pub mod local;
 pub mod random;
 pub mod case;
