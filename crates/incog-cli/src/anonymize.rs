@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use incog::database::{AnonymizedDatabase, DatabasePlan};
+use incog::job::DatabaseJob;
 use incog::{Anonymized, Error, Plan, Record, Result};
 
 use crate::output::complain;
 use crate::overrides::{JobArguments, OutputArguments, from_here};
-use crate::signals::watch;
+use crate::signals::{Watched, watch};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -23,6 +25,16 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = watch()?;
     let Arguments { job, output, replay } = arguments;
+    if let Some(mut database) = job.database()? {
+        if replay.is_some() {
+            return Err(Error::input(
+                "the release of a database cannot be replayed: its clusters are of its persons",
+            )
+            .with_hint("run the job on the new data"));
+        }
+        output.apply_to_database(&mut database)?;
+        return run_database(&database, watch);
+    }
     let plan = match replay {
         None => {
             let mut job = job.job()?;
@@ -47,17 +59,28 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         }
     };
     match plan.anonymize(&watch)? {
-        Anonymized::Published(published) => {
-            // Standard output may be the release itself: the summary is for people.
-            watch.done();
-            complain(published.to_string().trim_end());
-            Ok(ExitCode::SUCCESS)
-        }
-        Anonymized::Impossible(obstacle) => {
-            watch.done();
-            complain("nothing satisfies the policy, nothing was written");
-            complain(&obstacle);
-            Ok(ExitCode::from(1))
-        }
+        // Standard output may be the release itself: the summary is for people.
+        Anonymized::Published(published) => Ok(done(watch, &published.to_string())),
+        Anonymized::Impossible(obstacle) => Ok(impossible(watch, &obstacle)),
     }
+}
+
+fn run_database(job: &DatabaseJob, watch: Watched) -> Result<ExitCode> {
+    match DatabasePlan::new(job, &watch)?.anonymize(&watch)? {
+        AnonymizedDatabase::Published(published) => Ok(done(watch, &published.to_string())),
+        AnonymizedDatabase::Impossible(obstacle) => Ok(impossible(watch, &obstacle)),
+    }
+}
+
+fn done(watch: Watched, summary: &str) -> ExitCode {
+    watch.done();
+    complain(summary.trim_end());
+    ExitCode::SUCCESS
+}
+
+fn impossible(watch: Watched, obstacle: &str) -> ExitCode {
+    watch.done();
+    complain("nothing satisfies the policy, nothing was written");
+    complain(obstacle);
+    ExitCode::from(1)
 }

@@ -65,6 +65,7 @@ fn everything() -> Vec<Explained> {
     add(&mut everything, "privacy model", incog::privacy::ALL);
     add(&mut everything, "algorithm", incog::algorithm::ALL);
     add(&mut everything, "algorithm for local recoding", incog::algorithm::LOCAL);
+    add(&mut everything, "algorithm for databases", incog::relational::ALL);
     add(&mut everything, "checker", incog::check::ALL);
     add(&mut everything, "marking", incog::algorithm::MARKINGS);
     add(&mut everything, "metric", incog::metric::ALL);

@@ -12,6 +12,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     section(&mut text, "privacy models", incog::privacy::ALL);
     section(&mut text, "algorithms", incog::algorithm::ALL);
     section(&mut text, "local recoding", incog::algorithm::LOCAL);
+    section(&mut text, "databases", incog::relational::ALL);
     section(&mut text, "checkers", incog::check::ALL);
     section(&mut text, "marking", incog::algorithm::MARKINGS);
     section(&mut text, "metrics", incog::metric::ALL);

@@ -41,8 +41,8 @@ enum Command {
     ///
     /// Picks the generalization that satisfies the job's policy and is best by its metric, applies it, has the result
     /// checked independently, and only then writes it. With `--algorithm top-down` rows of one column stand at different
-    /// levels. Exit code 0 if written, 1 if nothing satisfies the policy,
-    /// 2 on errors.
+    /// levels. A job with [database] is about persons in many tables, and its release is a folder. Exit code 0 if written,
+    /// 1 if nothing satisfies the policy, 2 on errors.
     Anonymize(anonymize::Arguments),
     /// Find every generalization that satisfies the policy
     ///
@@ -53,7 +53,7 @@ enum Command {
     ///
     /// With --job, against the job and its data: columns, k, persons, every row, what was suppressed. With --qi and
     /// -k, what can be seen from the file itself; with --sensitive also how much it tells of sensitive values, compared
-    /// with thresholds where any are given. Exit code 0 if all claims hold, 1 if not, 2 if it could not be checked.
+    /// with thresholds where any are given. The folder of a database release takes --job or --record. Exit code 0 if all claims hold, 1 if not, 2 if it could not be checked.
     Verify(verify::Arguments),
     /// Show, check or make hierarchies: what values may become
     ///

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use incog::job::{
-    ColumnJob, CountOrText, HierarchyJob, Order, Output, Paths, RecordJob, RequireJob, RoleJob,
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, Order, Output, Paths, RecordJob, RequireJob,
+    RoleJob,
 };
 use incog::{Error, Job, Record, Result};
 
@@ -45,7 +46,7 @@ pub(crate) struct JobArguments {
     /// Size of the smallest group
     #[arg(short, long, allow_negative_numbers = true, help_heading = "Policy")]
     k: Option<i64>,
-    /// How many rows may be left out: a count or a share like 1%
+    /// How many rows, of a database persons, may be left out: a count or a share like 1%
     #[arg(long, value_name = "ROWS|SHARE", help_heading = "Policy")]
     suppression: Option<String>,
     /// The column that says whom a row is about, where a person may have several: k then counts persons
@@ -57,7 +58,8 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "MODEL:KEY=VALUE,...", help_heading = "Policy")]
     require: Vec<String>,
 
-    /// exhaustive, bottom-up, samarati or incognito; top-down for local recoding [default: incognito]
+    /// exhaustive, bottom-up, samarati or incognito; top-down for local recoding; miracle, miraclex or dmiracle for
+    /// databases [default: incognito, miraclex]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
     /// scan, sort, roll-up, super-roots, cube or bitmap [default: what should be fastest]
@@ -84,7 +86,7 @@ pub(crate) struct JobArguments {
 /// Where the release goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OutputArguments {
-    /// Where to write the release; `-` is standard output, a name that ends in / is a folder
+    /// Where to write the release; `-` is standard output, a name that ends in / is a folder; of a database, the folder
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// In which order rows are released [default: shuffle]
@@ -154,10 +156,7 @@ impl JobArguments {
             job.lines.forget(&["policy", "k"]);
         }
         if let Some(suppression) = self.suppression {
-            job.policy.suppression = Some(match suppression.parse() {
-                Ok(rows) => CountOrText::Count(rows),
-                Err(_) => CountOrText::Text(suppression),
-            });
+            job.policy.suppression = Some(count_or_text(&suppression));
             job.lines.forget(&["policy", "suppression"]);
         }
         if self.unit.is_some() {
@@ -218,9 +217,53 @@ impl JobArguments {
         Ok(job)
     }
 
+    /// The job about a database, if a job file is given that is about one.
+    pub(crate) fn database(&self) -> Result<Option<DatabaseJob>> {
+        /// What can be said by flags of a database job too.
+        const FLAGS: [&str; 4] = ["k", "suppression", "require", "algorithm"];
+        let mut job = match self.what.as_slice() {
+            [file] if is_job(file) => match AnyJob::read(file)? {
+                AnyJob::Database(job) => job,
+                AnyJob::Table(_) => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let given = self
+            .given()
+            .chain([("delimiter", self.delimiter.is_some()), ("hierarchies", self.hierarchies.is_some())]);
+        if let Some((flag, _)) =
+            given.filter(|(_, is_given)| *is_given).find(|(flag, _)| !FLAGS.contains(flag))
+        {
+            return Err(Error::input(format!("--{flag} is for one table, and the job is about a database"))
+                .with_hint("say it in the job file"));
+        }
+        if let Some(k) = self.k {
+            job.policy.k = k;
+            job.lines.forget(&["policy", "k"]);
+        }
+        if let Some(suppression) = &self.suppression {
+            job.policy.suppression = Some(count_or_text(suppression));
+            job.lines.forget(&["policy", "suppression"]);
+        }
+        if !self.require.is_empty() {
+            job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
+            job.lines.forget_below(&["policy", "require"]);
+        }
+        if self.algorithm.is_some() {
+            job.search.algorithm.clone_from(&self.algorithm);
+            job.lines.forget(&["search", "algorithm"]);
+        }
+        Ok(Some(job))
+    }
+
     /// The first flag given that says what a record says too.
     fn flag_that_a_record_says(&self) -> Option<&'static str> {
-        let flags = [
+        self.given().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
+    /// The flags that say something a record says too, and whether they are given.
+    fn given(&self) -> impl Iterator<Item = (&'static str, bool)> + use<> {
+        [
             ("input", self.input.is_some()),
             ("qi", !self.qi.is_empty()),
             ("identifier", !self.identifier.is_empty()),
@@ -239,8 +282,8 @@ impl JobArguments {
             ("decide", self.decide.is_some()),
             ("threads", self.threads.is_some()),
             ("seed", self.seed.is_some()),
-        ];
-        flags.iter().find(|(_, is_given)| *is_given).map(|(name, _)| *name)
+        ]
+        .into_iter()
     }
 
     /// A job without a file; its paths start here.
@@ -276,10 +319,7 @@ impl OutputArguments {
             job.lines.forget(&["output", "path"]);
         }
         if let Some(order) = self.order {
-            output.order = match order {
-                OrderFlag::Shuffle => Order::Shuffle,
-                OrderFlag::Input => Order::Input,
-            };
+            output.order = order.into();
         }
         if let Some(record) = self.record {
             output.record = Some(RecordJob::Path(from_here(record)?));
@@ -292,6 +332,47 @@ impl OutputArguments {
         }
         Ok(())
     }
+}
+
+impl OutputArguments {
+    /// The same for a database, whose release is a folder.
+    pub(crate) fn apply_to_database(self, job: &mut DatabaseJob) -> Result<()> {
+        if self.record.is_some() {
+            return Err(Error::input("--record is for one table, and the job is about a database")
+                .with_hint("the record of a database stands in the folder of its release"));
+        }
+        if let Some(path) = self.output {
+            if path.as_os_str() == "-" {
+                return Err(Error::input("the release of a database is a folder, not standard output")
+                    .with_hint("name a folder: --output release/"));
+            }
+            job.database.output = Some(from_here(path)?);
+            job.lines.forget(&["database", "output"]);
+        }
+        if let Some(order) = self.order {
+            job.database.order = order.into();
+        }
+        if self.no_record {
+            job.database.record = Some(false);
+        }
+        if let Some(key) = self.key {
+            job.database.key = Some(from_here(key)?);
+        }
+        Ok(())
+    }
+}
+
+impl From<OrderFlag> for Order {
+    fn from(flag: OrderFlag) -> Self {
+        match flag {
+            OrderFlag::Shuffle => Order::Shuffle,
+            OrderFlag::Input => Order::Input,
+        }
+    }
+}
+
+fn count_or_text(text: &str) -> CountOrText {
+    text.parse().map_or_else(|_| CountOrText::Text(text.to_owned()), CountOrText::Count)
 }
 
 pub(crate) fn is_job(path: &Path) -> bool {

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use incog::database::{DatabasePlan, DatabaseRecord};
+use incog::job::{AnyJob, DatabaseJob};
 use incog::verify::{Claims, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Job, Key, Plan, Record, Result};
+use incog::{Error, Job, Key, Plan, Record, Result};
 
 use crate::output::print;
-use crate::signals::watch;
+use crate::signals::{Watched, watch};
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -15,7 +17,7 @@ const WITHOUT_JOB: [&str; 9] =
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The released file
+    /// The released file; of a database, the folder
     release: PathBuf,
     /// What separates the fields of a CSV file [default: the job's, or found out]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
@@ -71,12 +73,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let watch = watch()?;
     let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
+    let job = arguments.job.as_deref().map(AnyJob::read).transpose()?;
+    let is_database = match &job {
+        Some(AnyJob::Database(_)) => true,
+        Some(AnyJob::Table(_)) => false,
+        None => arguments.release.is_dir(),
+    };
+    if is_database {
+        return run_database(arguments, job.and_then(AnyJob::database), key.as_ref(), watch);
+    }
     let record = arguments.record.as_deref().map(|path| Record::read(path, key.as_ref())).transpose()?;
-    let report = match (&arguments.job, &record) {
+    let job: Option<Job> = job.and_then(AnyJob::table);
+    let report = match (&job, &record) {
         (Some(job), None) => {
-            Plan::new(&Job::read(job)?, &watch)?.verify(&arguments.release, arguments.delimiter, recoding)?
+            Plan::new(job, &watch)?.verify(&arguments.release, arguments.delimiter, recoding)?
         }
-        (Some(job), Some(record)) => Plan::like(&Job::read(job)?, record, &watch)?.verify_record(
+        (Some(job), Some(record)) => Plan::like(job, record, &watch)?.verify_record(
             &arguments.release,
             arguments.delimiter,
             record,
@@ -106,6 +118,38 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     watch.done();
     print(&incog::render_report(&report))?;
+    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The folder of a database release.
+fn run_database(
+    arguments: &Arguments,
+    job: Option<DatabaseJob>,
+    key: Option<&Key>,
+    watch: Watched,
+) -> Result<ExitCode> {
+    let record = arguments.record.as_deref().map(|path| DatabaseRecord::read(path, key)).transpose()?;
+    let (release, delimiter) = (&arguments.release, arguments.delimiter);
+    if arguments.local {
+        return Err(Error::input(
+            "--local is for one table: the rows of a database are recoded person by person",
+        ));
+    }
+    let report = match (job, &record) {
+        (Some(job), None) => DatabasePlan::new(&job, &watch)?.verify(release, delimiter)?,
+        (Some(job), Some(record)) => {
+            DatabasePlan::new(&job, &watch)?.verify_record(release, delimiter, record, key)?
+        }
+        (None, Some(record)) => incog::database::verify_database_against(release, record, delimiter)?,
+        (None, None) => {
+            return Err(Error::input(
+                "the release is a folder; columns alone do not say how its tables belong together",
+            )
+            .with_hint("give --job, or the --record in the folder"));
+        }
+    };
+    watch.done();
+    print(&incog::database::render_database_report(&report))?;
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

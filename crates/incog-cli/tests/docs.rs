@@ -146,24 +146,33 @@ fn untimed(text: &str) -> Vec<String> {
 #[test]
 fn the_readme_prints_what_publishing_the_example_prints() {
     let readme = page("README.md");
-    for more in ["", " --algorithm top-down"] {
-        let command = format!("anonymize examples/hospital/incog.toml{more}");
+    for (example, more) in [("hospital", ""), ("hospital", " --algorithm top-down"), ("university", "")] {
+        let command = format!("anonymize examples/{example}/incog.toml{more}");
         let (_, block) = readme.split_once(&format!("$ cargo run --release -- {command}\n")).unwrap();
         let told = untimed(block.split("```").next().unwrap().trim_end());
-        let actual = published(&command);
+        let actual = published(example, &command);
         if let Err(line) = is_shortened(&told, &untimed(actual.trim_end())) {
             panic!("`{command}` does not print\n{line}\nbut\n{actual}");
         }
     }
 }
 
-/// What a command about the example says in a folder of its own.
-fn published(command: &str) -> String {
+/// What a command about an example says in a folder of its own.
+fn published(example: &str, command: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let example = folder.path().join("examples/hospital");
-    std::fs::create_dir_all(&example).unwrap();
-    for file in ["incog.toml", "discharges.csv"] {
-        std::fs::copy(project().join("examples/hospital").join(file), example.join(file)).unwrap();
+    let mut open = vec![format!("examples/{example}")];
+    while let Some(below) = open.pop() {
+        std::fs::create_dir_all(folder.path().join(&below)).unwrap();
+        for entry in std::fs::read_dir(project().join(&below)).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{below}/{}", entry.file_name().into_string().unwrap());
+            // What somebody has released there is not part of the example.
+            match entry.path().is_dir() {
+                true if name.ends_with("/release") => {}
+                true => open.push(name),
+                false => drop(std::fs::copy(entry.path(), folder.path().join(&name)).unwrap()),
+            }
+        }
     }
     let output = Command::new(env!("CARGO_BIN_EXE_incog"))
         .args(command.split(' '))
@@ -179,4 +188,8 @@ fn the_job_file_in_the_readme_is_one() {
     let (_, block) = readme.split_once("```toml\n").unwrap();
     let job = incog::Job::parse(block.split("```").next().unwrap()).unwrap();
     assert_eq!(job.columns.len(), 6);
+    let (_, block) = readme.split_once("```toml\n[database]").unwrap();
+    let text = format!("[database]{}", block.split("```").next().unwrap());
+    let job = incog::job::DatabaseJob::parse(&text).unwrap();
+    assert_eq!(job.tables.len(), 2);
 }

@@ -60,3 +60,27 @@ fn the_job_releases_something_useful_without_identifiers_and_the_release_verifie
     assert_eq!(output.status.code(), Some(0), "{report}");
     assert!(report.contains("every group has at least 5 persons"), "{report}");
 }
+
+#[test]
+fn the_university_is_what_its_generator_makes() {
+    let folder = tempfile::tempdir().unwrap();
+    let generator = project().join("bench/gen_students.py");
+    let made = Command::new("python3")
+        .arg(generator)
+        .args(["--students", "500", "--out"])
+        .arg(folder.path())
+        .output();
+    let Ok(made) = made else {
+        #[expect(clippy::print_stderr, reason = "the test runner shows it")]
+        {
+            eprintln!("SKIPPED: needs python3");
+        }
+        return;
+    };
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for file in ["student.csv", "takes.csv", "book.csv", "dgh/course.csv", "dgh/book.csv"] {
+        let [made, bundled] = [folder.path().to_owned(), project().join("examples/university")]
+            .map(|folder| std::fs::read(folder.join(file)).unwrap());
+        assert!(made == bundled, "{file} is not what gen_students.py makes");
+    }
+}

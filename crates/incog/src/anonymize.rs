@@ -425,7 +425,7 @@ fn not_verified(report: &Report) -> Error {
 }
 
 /// The publisher's key, beside the job.
-const KEY: &str = "incog.key";
+pub(crate) const KEY: &str = "incog.key";
 
 /// The record that belongs to a release.
 pub fn record_of(release: &Path) -> Option<PathBuf> {
@@ -466,7 +466,7 @@ impl Drop for NewFolder {
 }
 
 /// Where a path leads, whether or not a file is there.
-fn place_of(path: &Path) -> PathBuf {
+pub(crate) fn place_of(path: &Path) -> PathBuf {
     if path.as_os_str() == source::STANDARD {
         return path.to_owned();
     }
@@ -484,7 +484,7 @@ pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
 }
 
 /// A path as seen from the current folder, if it lies there.
-fn from_here(path: &Path) -> &Path {
+pub(crate) fn from_here(path: &Path) -> &Path {
     let folder = std::env::current_dir().ok();
     folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path)
 }

@@ -78,8 +78,13 @@ impl Mistakes {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
+    /// Those of another list too, each with a prefix that says where.
+    pub(crate) fn take(&mut self, others: &Mistakes, prefix: &str) {
+        self.0.extend(others.0.iter().map(|error| error.prefixed(prefix)));
+    }
+
     /// Fails if there were any: with the one, or with all of them, a line each, and the first hint.
-    fn stop(self) -> Result<()> {
+    pub(crate) fn stop(self) -> Result<()> {
         let Some(first) = self.0.first() else {
             return Ok(());
         };
@@ -142,7 +147,7 @@ impl Plan {
         if let Some(metric) = metric {
             mistakes.note(check_weights(job, metric));
         }
-        mistakes.note(check_roles(job));
+        mistakes.note(check_roles(job, WithoutQuasi::Refused));
         let requirements = requirements::check(job, &mut mistakes);
         let delimiter = mistakes.note(delimiter(job));
         let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
@@ -323,7 +328,7 @@ pub(crate) fn delimiter(job: &Job) -> Result<Option<u8>> {
         .transpose()
 }
 
-fn role(job: &Job, column: &str) -> Role {
+pub(crate) fn role(job: &Job, column: &str) -> Role {
     if job.policy.unit.as_deref() == Some(column) {
         return Role::Identifier;
     }
@@ -335,8 +340,17 @@ fn role(job: &Job, column: &str) -> Role {
     }
 }
 
+/// Whether a table may have no quasi-identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WithoutQuasi {
+    /// One of several tables may.
+    Allowed,
+    /// A table on its own needs one.
+    Refused,
+}
+
 /// Roles that do not go together.
-fn check_roles(job: &Job) -> Result<()> {
+pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> {
     let mut mistakes = Mistakes::default();
     for (name, column) in &job.columns {
         let key = ["columns", name.as_str(), "role"];
@@ -358,7 +372,8 @@ fn check_roles(job: &Job) -> Result<()> {
             _ => {}
         }
     }
-    if !job.columns.values().any(|column| column.role == RoleJob::QuasiIdentifier) && mistakes.0.is_empty() {
+    let has_quasi = job.columns.values().any(|column| column.role == RoleJob::QuasiIdentifier);
+    if !has_quasi && without_quasi == WithoutQuasi::Refused && mistakes.0.is_empty() {
         mistakes.0.push(
             job.mistake(&["columns"], "no column is a quasi-identifier")
                 .with_hint("declare at least one column with role = \"quasi-identifier\""),
@@ -376,7 +391,7 @@ fn check_roles(job: &Job) -> Result<()> {
 }
 
 /// Every column of the file is declared, and every declared column is in the file.
-fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
+pub(crate) fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
     let is_there = |name: &str| header.iter().any(|column| column == name);
     if !job.columns.is_empty() && !job.columns.keys().any(|name| is_there(name)) {
         // What stands there may be somebody's cells: it is not repeated.

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
+use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::table::Table;
 use incog_core::{Error, ErrorKind, Result};
@@ -37,10 +38,10 @@ use crate::sink::{Finished, Unfinished};
 use crate::source;
 
 /// The layout of records that this version writes and reads.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// Stands for a tree that is written in the job itself.
-const IN_THE_JOB: &str = "in the job";
+pub(crate) const IN_THE_JOB: &str = "in the job";
 
 /// What a record's file name adds to the release's.
 pub(crate) const ENDING: &str = ".incog.json";
@@ -218,7 +219,7 @@ impl Record {
                 requires: requirements::parts(&plan.job)?,
                 smallest_group: report.smallest_group,
                 fewest_persons: report.fewest_persons,
-                sensitive: sensitive(report),
+                sensitive: sensitive(&report.measured),
             },
             group_sizes: report.group_sizes.clone(),
             input: InputPart {
@@ -281,7 +282,7 @@ impl Record {
             record.claims.unit = job.policy.unit;
         }
         record.claims.smallest_group = seen.report.smallest_group;
-        record.claims.sensitive = sensitive(seen.report);
+        record.claims.sensitive = sensitive(&seen.report.measured);
         record.group_sizes.clone_from(&seen.report.group_sizes);
         record.job_sha256 = hex(&Sha256::digest(&self.job).into());
         record
@@ -331,47 +332,56 @@ impl Record {
 
     /// The file's text, sealed with the publisher's key.
     pub(crate) fn to_json(&self, key: &Key) -> String {
-        let mut value = serde_json::to_value(self).expect("a record is plain data");
-        let text = canonical(&value);
-        value["checksum"] = Json::String(hex(&Sha256::digest(&text).into()));
-        value["seal"] = Json::String(hex(&key.seal(&text)));
-        canonical(&value) + "\n"
+        sealed(serde_json::to_value(self).expect("a record is plain data"), key)
     }
 
     /// Reads a record. One that was edited is refused: by its checksum, and by its seal where the key is given.
     pub fn read(path: &Path, key: Option<&Key>) -> Result<Self> {
-        let text = source::read_text(path, "the record")?;
-        let broken = |problem: &str| {
-            Error::input(format!("record `{}` {problem}", path.display()))
-                .with_hint("the publisher can make it anew with `incog anonymize`")
-        };
-        let mut value: Json = serde_json::from_str(&text).map_err(|_| broken("is not a release record"))?;
-        let mut take = |key: &str| match value.as_object_mut().and_then(|object| object.remove(key)) {
-            Some(Json::String(text)) => Ok(text),
-            _ => Err(broken(&format!("has no `{key}`"))),
-        };
-        let (checksum, seal) = (take("checksum")?, take("seal")?);
-        let version = value.get("record").and_then(Json::as_u64);
-        if version != Some(u64::from(VERSION)) {
-            return Err(broken("is of another version").with_hint("use the version of incog that wrote it"));
-        }
-        let plain = canonical(&value);
-        if checksum != hex(&Sha256::digest(&plain).into()) {
-            return Err(broken("was edited: its checksum is not that of its content"));
-        }
-        if key.is_some_and(|key| hex(&key.seal(&plain)) != seal) {
-            return Err(broken("was not sealed with this key"));
-        }
-        serde_json::from_value(value).map_err(|_| broken("lacks a part or has one that is unknown"))
+        unsealed(path, key)
     }
 }
 
-fn sensitive(report: &Report) -> BTreeMap<String, SensitivePart> {
-    report.measured.iter().map(|measured| (measured.column.clone(), measured.into())).collect()
+/// A record's text, with its checksum and its seal.
+pub(crate) fn sealed(mut record: Json, key: &Key) -> String {
+    let text = canonical(&record);
+    record["checksum"] = Json::String(hex(&Sha256::digest(&text).into()));
+    record["seal"] = Json::String(hex(&key.seal(&text)));
+    canonical(&record) + "\n"
+}
+
+/// Reads a record of either kind, if its checksum is right, and its seal where the key is given.
+pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, key: Option<&Key>) -> Result<T> {
+    let text = source::read_text(path, "the record")?;
+    let broken = |problem: &str| {
+        Error::input(format!("record `{}` {problem}", path.display()))
+            .with_hint("the publisher can make it anew with `incog anonymize`")
+    };
+    let mut value: Json = serde_json::from_str(&text).map_err(|_| broken("is not a release record"))?;
+    let mut take = |key: &str| match value.as_object_mut().and_then(|object| object.remove(key)) {
+        Some(Json::String(text)) => Ok(text),
+        _ => Err(broken(&format!("has no `{key}`"))),
+    };
+    let (checksum, seal) = (take("checksum")?, take("seal")?);
+    let version = value.get("record").and_then(Json::as_u64);
+    if version != Some(u64::from(VERSION)) {
+        return Err(broken("is of another version").with_hint("use the version of incog that wrote it"));
+    }
+    let plain = canonical(&value);
+    if checksum != hex(&Sha256::digest(&plain).into()) {
+        return Err(broken("was edited: its checksum is not that of its content"));
+    }
+    if key.is_some_and(|key| hex(&key.seal(&plain)) != seal) {
+        return Err(broken("was not sealed with this key"));
+    }
+    serde_json::from_value(value).map_err(|_| broken("lacks a part or has one that is unknown"))
+}
+
+pub(crate) fn sensitive(measured: &[Measured]) -> BTreeMap<String, SensitivePart> {
+    measured.iter().map(|measured| (measured.column.clone(), measured.into())).collect()
 }
 
 /// Where two records differ first, as `levels.age: the record says 2, found 1`.
-fn difference(mine: &Json, anew: &Json, at: &str) -> Option<String> {
+pub(crate) fn difference(mine: &Json, anew: &Json, at: &str) -> Option<String> {
     match (mine, anew) {
         (Json::Object(mine), Json::Object(anew)) => {
             let mut keys: Vec<&String> = mine.keys().chain(anew.keys()).collect();
@@ -385,7 +395,7 @@ fn difference(mine: &Json, anew: &Json, at: &str) -> Option<String> {
         }
         (mine, anew) if mine == anew => None,
         // Without a header, what stands in the first line may be somebody's cells.
-        _ if at == "release.columns" => Some("release.columns: the columns are others".to_owned()),
+        _ if at.ends_with(".columns") => Some(format!("{at}: the columns are others")),
         // The job is long; what differs in it is for its own lines to say.
         _ if at == "job" => Some("job: the job is another one".to_owned()),
         (mine, anew) => Some(format!("{at}: the record says {mine}, found {anew}")),
@@ -416,25 +426,30 @@ fn without_paths(job: &Job, plan: &Plan) -> Result<String> {
     job.output = None;
     job.search.seed = None;
     for (name, column) in &mut job.columns {
-        let Some(hierarchy) = &mut column.hierarchy else {
-            continue;
-        };
-        if let Some(TreeJob::Branches(_)) = &hierarchy.tree {
-            // Its leaves may be values of the data.
-            hierarchy.tree = Some(TreeJob::File(IN_THE_JOB.into()));
-        } else if let Some(file) = hierarchy.files_mut() {
-            *file = file.file_name().unwrap_or_default().into();
-        }
         let attribute = plan.attributes.iter().find(|attribute| attribute.name() == name);
-        if let (Some(_), None, Some(attribute)) = (hierarchy.mask, hierarchy.length, attribute) {
-            hierarchy.length = Some(usize::from(attribute.full_height()));
-        }
+        without_path(column, attribute);
     }
     for require in &mut job.policy.require {
         requirements::without_cells(require, IN_THE_JOB);
     }
     toml::to_string(&job)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the job cannot be written: {error}")))
+}
+
+/// Takes the path out of what a job says of a column, and puts in what a rule took from the data.
+pub(crate) fn without_path(column: &mut ColumnJob, attribute: Option<&Attribute>) {
+    let Some(hierarchy) = &mut column.hierarchy else {
+        return;
+    };
+    if let Some(TreeJob::Branches(_)) = &hierarchy.tree {
+        // Its leaves may be values of the data.
+        hierarchy.tree = Some(TreeJob::File(IN_THE_JOB.into()));
+    } else if let Some(file) = hierarchy.files_mut() {
+        *file = file.file_name().unwrap_or_default().into();
+    }
+    if let (Some(_), None, Some(attribute)) = (hierarchy.mask, hierarchy.length, attribute) {
+        hierarchy.length = Some(usize::from(attribute.full_height()));
+    }
 }
 
 /// The SHA-256 of each hierarchy: of its file, or of its rule.
@@ -532,7 +547,7 @@ impl Key {
 
     /// A keyed digest of a table: its columns' names, their values in order of first appearance, and which stands
     /// where.
-    fn digest_of(&self, table: &Table) -> [u8; 32] {
+    pub(crate) fn digest_of(&self, table: &Table) -> [u8; 32] {
         let mut mac = self.mac();
         let text = |text: &str, mac: &mut Hmac<Sha256>| {
             mac.update(&(text.len() as u64).to_le_bytes());
@@ -574,7 +589,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<[u8; 32]> {
     }
 }
 
-fn hex(bytes: &[u8; 32]) -> String {
+pub(crate) fn hex(bytes: &[u8; 32]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -7,22 +7,23 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::hierarchy::Attribute;
 use incog_core::lattice::Lattice;
 use incog_core::metric;
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::{
-    Claims, Counted, Distance, Finding, Fraction, Hierarchy, LabelColumn, Labels, Likeness, RecodingClaim,
-    Report, SensitiveClaim, Source, StringTable, check,
+    Claims, Counted, Distance, Finding, Fraction, Hierarchy, LabelColumn, Labels, Likeness, Measured,
+    RecodingClaim, Report, SensitiveClaim, Source, StringTable, check,
 };
 
+use crate::job::Job;
 use crate::local::LocalRelease;
 use crate::plan::{self, Plan};
 use crate::record::{Key, Record, Seen, sha256_of};
 use crate::requirements::{self, Cells, RequirePart};
-use crate::source::{self, Data, Format};
+use crate::source::{self, Data};
 
 /// A release as strings.
 pub(crate) struct Released<'a>(pub(crate) Release<'a>);
@@ -62,12 +63,18 @@ impl Labels for Collected<'_> {
     }
 }
 
-/// What the plan's job requires beyond k, in the checker's terms.
-fn requirements(plan: &Plan) -> Result<Vec<SensitiveClaim>> {
-    let counted = if plan.job.policy.unit.is_some() { Counted::Persons } else { Counted::Rows };
+/// What a job claims of the sensitive columns of its table: every one is measured; then what is required beyond k.
+pub(crate) fn on_sensitive(job: &Job, table: &Table) -> Result<Vec<SensitiveClaim>> {
+    let sensitive = table.columns().iter().filter(|column| column.role() == Role::Sensitive);
+    Ok(on_columns(sensitive.map(|column| column.name().to_owned()), requirements(job, table)?))
+}
+
+/// What a job requires beyond k, in the checker's terms.
+fn requirements(job: &Job, table: &Table) -> Result<Vec<SensitiveClaim>> {
+    let counted = if job.policy.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let mut claims = Vec::new();
-    for (at, part) in requirements::parts(&plan.job)?.iter().enumerate() {
-        let cells = requirements::cells(&plan.job, at, &plan.table)?;
+    for (at, part) in requirements::parts(job)?.iter().enumerate() {
+        let cells = requirements::cells(job, at, table)?;
         match required(part, Some(cells), &counted)? {
             Some(claim) => claims.push(claim),
             None => return Err(Error::new(ErrorKind::Internal, "a requirement cannot be verified")),
@@ -77,7 +84,11 @@ fn requirements(plan: &Plan) -> Result<Vec<SensitiveClaim>> {
 }
 
 /// A requirement in the checker's terms. `None` if it takes cells or persons, and they are not at hand.
-fn required(part: &RequirePart, cells: Option<Cells>, counted: &Counted) -> Result<Option<SensitiveClaim>> {
+pub(crate) fn required(
+    part: &RequirePart,
+    cells: Option<Cells>,
+    counted: &Counted,
+) -> Result<Option<SensitiveClaim>> {
     let has = |key: &str| part.parameters.contains_key(key);
     let number = |key: &str| -> Result<Fraction> {
         let number = part.parameters.get(key).and_then(|text| text.parse().ok());
@@ -128,24 +139,26 @@ fn required(part: &RequirePart, cells: Option<Cells>, counted: &Counted) -> Resu
 }
 
 /// Every sensitive column is measured; then what is required of it.
-fn on_columns(columns: impl Iterator<Item = String>, required: Vec<SensitiveClaim>) -> Vec<SensitiveClaim> {
+pub(crate) fn on_columns(
+    columns: impl Iterator<Item = String>,
+    required: Vec<SensitiveClaim>,
+) -> Vec<SensitiveClaim> {
     columns.map(SensitiveClaim::measured).chain(required).collect()
 }
 
 /// What the plan's job claims of any release of it. `input` is the plan's table.
 pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Result<Claims<'a>> {
     let released = plan.table.columns().iter().filter(|column| column.role() != Role::Identifier);
-    let sensitive = plan.table.columns().iter().filter(|column| column.role() == Role::Sensitive);
     let name = |column: &Column| column.name().to_owned();
     Ok(Claims {
         quasi_identifiers: plan.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
         // The policy was made from a k that is not negative.
         k: plan.job.policy.k.unsigned_abs(),
         columns: Some(released.map(name).collect()),
-        sensitive: on_columns(sensitive.map(name), requirements(plan)?),
+        sensitive: on_sensitive(&plan.job, &plan.table)?,
         source: Some(Source {
             input,
-            hierarchies: hierarchies(&plan.attributes, &plan.table),
+            hierarchies: hierarchies(plan.attributes.iter(), &plan.table),
             unit: plan.job.policy.unit.clone(),
             budget: plan.policy.budget(),
             recoding,
@@ -162,9 +175,12 @@ pub(crate) fn path(attribute: &Attribute, code: usize) -> Vec<String> {
     (0..=attribute.height()).map(label).collect()
 }
 
-fn hierarchies(attributes: &Attributes, table: &Table) -> Vec<Hierarchy> {
+/// The hierarchies of a table, in the checker's terms.
+pub(crate) fn hierarchies<'a>(
+    attributes: impl Iterator<Item = &'a Attribute>,
+    table: &Table,
+) -> Vec<Hierarchy> {
     attributes
-        .iter()
         .map(|attribute| {
             let column = table.column(attribute.name()).expect("an attribute is bound to a column");
             let values = column.dictionary().values().enumerate();
@@ -180,7 +196,7 @@ impl Plan {
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
     /// is supposed to have been made; where the job asks for local recoding, it was. Without a delimiter it is the data's.
     pub fn verify(&self, release: &Path, delimiter: Option<u8>, recoding: RecodingClaim) -> Result<Report> {
-        let released = read_release(release, delimiter.or(self.delimiter()))?;
+        let released = read_release(release, delimiter.or(self.format.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
             return Ok(check(&*released, &claims(self, &input, recoding)?));
@@ -201,7 +217,7 @@ impl Plan {
         record: &Record,
         key: Option<&Key>,
     ) -> Result<Report> {
-        let released = read_release(release, delimiter.or(self.delimiter()))?;
+        let released = read_release(release, delimiter.or(self.format.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if record.local.is_some() {
             return self.verify_local_record(release, &*released, record, key);
@@ -255,15 +271,6 @@ impl Plan {
         );
         report.findings.push(compared(record, &anew, claim));
         Ok(report)
-    }
-
-    /// What separates fields in the release, if that is known.
-    fn delimiter(&self) -> Option<u8> {
-        match self.format {
-            Format::Csv { delimiter } => Some(delimiter),
-            #[cfg(feature = "parquet")]
-            Format::Parquet { .. } => None,
-        }
     }
 }
 
@@ -340,15 +347,20 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
     for finding in &report.findings {
         writeln!(f, "  {finding}")?;
     }
-    for measured in &report.measured {
-        let Some((n, of)) = measured.alpha else {
+    write_measured(f, &report.measured, "", "group")
+}
+
+/// What sensitive columns reach. `of` comes before the columns' names; `group` is who is compared.
+pub(crate) fn write_measured(f: &mut dyn fmt::Write, all: &[Measured], of: &str, group: &str) -> fmt::Result {
+    for measured in all {
+        let Some((n, size)) = measured.alpha else {
             continue;
         };
         write!(
             f,
-            "  {}: alpha {:.3} ({n} of {of}), distinct l {}, entropy l {:.2}, t {:.3}",
+            "  {of}{}: alpha {:.3} ({n} of {size}), distinct l {}, entropy l {:.2}, t {:.3}",
             measured.column,
-            n as f64 / of as f64,
+            n as f64 / size as f64,
             measured.distinct_l.unwrap_or(0),
             measured.entropy_l.unwrap_or(0.0),
             measured.t.map_or(0.0, Fraction::to_f64)
@@ -362,13 +374,13 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
         writeln!(f)?;
         if measured.uniform_groups > 0 {
             let groups = match measured.uniform_groups {
-                1 => "1 group has".to_owned(),
-                n => format!("{n} groups have"),
+                1 => format!("1 {group} has"),
+                n => format!("{n} {group}s have"),
             };
             let column = &measured.column;
             writeln!(
                 f,
-                "  warning: {groups} a single value of {column}: whoever is in one of them is known to have it"
+                "  warning: {groups} a single value of {of}{column}: whoever is in one of them is known to have it"
             )?;
         }
     }

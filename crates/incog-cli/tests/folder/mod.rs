@@ -74,6 +74,11 @@ impl Folder {
         folder
     }
 
+    /// With nothing in it.
+    pub(crate) fn empty() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.0.path().join(file)
     }

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{
-    ColumnJob, CountOrText, Input, Job, Lines, NumberOrText, Order, Paths, PolicyJob, RecordJob, RequireJob,
-    RoleJob, SearchJob, parse, place, resolve,
+    ColumnJob, CountOrText, Input, Job, Lines, NumberOrText, Order, Paths, PolicyJob, RequireJob, RoleJob,
+    SearchJob, parse, place, resolve,
 };
 
 /// A job for incog on a database: a person table with child tables, nested to any depth.
@@ -358,19 +358,40 @@ impl AnyJob {
     /// Reads a job file: with `[database]` or `[tables]` it is about a database.
     pub fn read(path: &Path) -> Result<Self> {
         let text = super::text_of(path)?;
-        // What is no TOML has no tables; reading it as a job says where it breaks.
-        let (document, _) = toml::de::DeTable::parse_recoverable(&text);
-        let names = ["database", "tables"];
-        if document.get_ref().iter().any(|(key, _)| names.contains(&key.get_ref().as_ref())) {
+        if is_about_database(&text) {
             return Ok(AnyJob::Database(DatabaseJob::parse_file(&text, path)?));
         }
         Ok(AnyJob::Table(Job::parse_file(&text, path)?))
+    }
+
+    /// The job, if it is about one table.
+    pub fn table(self) -> Option<Job> {
+        match self {
+            AnyJob::Table(job) => Some(job),
+            AnyJob::Database(_) => None,
+        }
+    }
+
+    /// The job, if it is about a database.
+    pub fn database(self) -> Option<DatabaseJob> {
+        match self {
+            AnyJob::Table(_) => None,
+            AnyJob::Database(job) => Some(job),
+        }
     }
 
     /// The JSON Schema of job files of both kinds, for editors.
     pub fn schema() -> String {
         serde_json::to_string_pretty(&schemars::schema_for!(AnyJob)).expect("a schema is plain data")
     }
+}
+
+/// Does a job file have `[database]` or `[tables]`?
+pub(super) fn is_about_database(text: &str) -> bool {
+    // What is no TOML has no tables; reading it as a job says where it breaks.
+    let (document, _) = toml::de::DeTable::parse_recoverable(text);
+    let names = ["database", "tables"];
+    document.get_ref().iter().any(|(key, _)| names.contains(&key.get_ref().as_ref()))
 }
 
 #[cfg(test)]

@@ -376,7 +376,15 @@ pub enum BranchJob {
 impl Job {
     /// Reads a job file. All mistakes are in the one error, a line each.
     pub fn read(path: &Path) -> Result<Self> {
-        Job::parse_file(&text_of(path)?, path)
+        let text = text_of(path)?;
+        if database::is_about_database(&text) {
+            return Err(Error::input(format!(
+                "the job `{}` is about a database, not one table",
+                path.display()
+            ))
+            .with_hint("`incog anonymize` and `incog verify` take it"));
+        }
+        Job::parse_file(&text, path)
     }
 
     /// Reads the text of a job file that is nowhere on disk; paths are relative to the current folder.

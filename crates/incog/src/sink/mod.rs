@@ -5,14 +5,18 @@
 //! If anything fails or the run is cancelled, the unfinished file is removed and the target is as it was.
 
 mod csv;
+mod folder;
 #[cfg(feature = "parquet")]
 mod parquet;
+
+pub(crate) use folder::{Place, UnfinishedFolder};
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, Verified};
+use incog_verify::{VerifiedAnatomy, VerifiedDatabase};
 use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
@@ -26,13 +30,49 @@ const BUFFER: usize = 1 << 20;
 /// operating system's randomness and recorded nowhere.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
+    file: Unfinished,
+    layout: &Layout,
+    order: Order,
+    watch: &Watch,
+) -> Result<Finished> {
+    write_labels(verified.release(), file, layout, order, watch)
+}
+
+/// The same for one table of a verified database.
+pub(crate) fn write_table<R: Labels>(
+    verified: &VerifiedDatabase<R>,
+    table: usize,
+    file: Unfinished,
+    layout: &Layout,
+    order: Order,
+    watch: &Watch,
+) -> Result<Finished> {
+    write_labels(&verified.tables()[table], file, layout, order, watch)
+}
+
+/// The same for one table of a verified anatomized database: its rows, or those of one of its sensitive columns.
+pub(crate) fn write_anatomy<R: Labels>(
+    verified: &VerifiedAnatomy<R>,
+    table: usize,
+    sensitive: Option<usize>,
+    file: Unfinished,
+    layout: &Layout,
+    order: Order,
+    watch: &Watch,
+) -> Result<Finished> {
+    let table = &verified.tables()[table];
+    let labels = sensitive.map_or(&table.rows, |at| &table.sensitive[at].1);
+    write_labels(labels, file, layout, order, watch)
+}
+
+fn write_labels(
+    release: &dyn Labels,
     mut file: Unfinished,
     layout: &Layout,
     order: Order,
     watch: &Watch,
 ) -> Result<Finished> {
     watch.enter(Stage::Writing);
-    let release = verified.release();
     let rows = Rows::new(release.n_rows(), order);
     match layout {
         Layout::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,

@@ -15,7 +15,7 @@ use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
 
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{checked_header, open_data, table_of, unreadable};
+use crate::source::{checked_header, open_data, unreadable, with_rows};
 
 /// Delimiters that are looked for where none is given.
 pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -96,7 +96,7 @@ impl Csv {
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
         let name = self.name.clone();
         self.read_into(&mut columns, watch)?;
-        table_of(columns, &name)
+        with_rows(Table::new(columns)?, &name)
     }
 
     /// Appends all rows to columns, one for each name of the header.

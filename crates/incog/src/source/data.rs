@@ -12,7 +12,7 @@ use incog_parquet::{ColumnType, Parquet};
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
 use crate::source::csv::Csv;
-use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, table_of, unreadable};
+use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, unreadable, with_rows};
 
 /// Name endings of data files, as they are looked for in folders.
 const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".txt"];
@@ -86,9 +86,20 @@ impl Data {
         &self.files
     }
 
-    /// All rows of all files, with a role for each column, and how the cells were written. Stops when the watch is
-    /// cancelled.
+    /// All rows of all files, with a role for each column, and how the cells were written. A table without rows is
+    /// refused. Stops when the watch is cancelled.
     pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<(Table, Format)> {
+        let file = self.files[0].display().to_string();
+        let (table, format) = self.read_even_empty(role, watch)?;
+        Ok((with_rows(table, &file)?, format))
+    }
+
+    /// The same, of a table that may have no rows.
+    pub(crate) fn read_even_empty(
+        self,
+        role: impl Fn(&str) -> Role,
+        watch: &Watch,
+    ) -> Result<(Table, Format)> {
         watch.enter(Stage::Reading);
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
@@ -119,13 +130,21 @@ impl Data {
             });
         }
         columns.iter_mut().for_each(Column::shrink);
-        let table = table_of(columns, &self.files[0].display().to_string())?;
         let format = format.ok_or_else(|| Error::input("no data file is given"))?;
-        Ok((table, format))
+        Ok((Table::new(columns)?, format))
     }
 }
 
 impl Format {
+    /// What separates fields, if that is known.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        match self {
+            Format::Csv { delimiter } => Some(*delimiter),
+            #[cfg(feature = "parquet")]
+            Format::Parquet { .. } => None,
+        }
+    }
+
     /// The format of a table in several files; `None` if files of these formats are no table.
     fn joined(self, next: Format) -> Option<Format> {
         match (self, next) {

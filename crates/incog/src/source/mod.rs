@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use incog_core::table::{Column, Table};
+use incog_core::table::Table;
 use incog_core::{Error, ErrorKind, Result};
 
 /// The path that stands for standard input and standard output.
@@ -115,9 +115,8 @@ fn checked_header(file: &str, header: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The table of these columns; one without rows is refused.
-fn table_of(columns: Vec<Column>, file: &str) -> Result<Table> {
-    let table = Table::new(columns)?;
+/// The table; one without rows is refused.
+fn with_rows(table: Table, file: &str) -> Result<Table> {
     if table.n_rows() == 0 {
         return Err(Error::input(format!("data file `{file}` has a header and no rows"))
             .with_hint("is the first line a row and the header missing?"));

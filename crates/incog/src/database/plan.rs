@@ -1,0 +1,362 @@
+//! A database job that has been checked against its data.
+//!
+//! As for one table, mistakes are collected and told together as far as they can be found without each other: settings and
+//! keys first, then the columns of every table, then hierarchies and requirements, last how the tables hold together.
+
+use std::path::PathBuf;
+
+use incog_core::privacy::{Budget, Fraction};
+use incog_core::registry::{find, nearest};
+use incog_core::relational::{
+    self, Cost, Database, Enforcement, ForeignKey, Kind, Matching, Options, Pairing, Relation, Requirements,
+};
+use incog_core::table::Role;
+use incog_core::{Error, ErrorKind, Result, Watch};
+
+use crate::hierarchies;
+use crate::job::{
+    CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind, RoleJob,
+};
+use crate::plan::{self, Mistakes};
+use crate::requirements::{self, Models};
+use crate::source::{Data, Format, STANDARD};
+
+/// Tables, policy and search, all checked.
+pub struct DatabasePlan {
+    pub(crate) job: DatabaseJob,
+    /// What is known of each table beside its rows, in the order of the database's.
+    pub(crate) tables: Vec<TablePlan>,
+    pub(crate) database: Database,
+    /// The algorithm's name.
+    pub(crate) algorithm: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) options: Options,
+    pub(crate) enforcement: Enforcement,
+    pub(crate) requirements: Vec<Requirements>,
+    /// How many persons may be left out; as many as it takes unless given.
+    pub(crate) budget: Option<u64>,
+}
+
+/// What is known of a table beside its rows.
+pub(crate) struct TablePlan {
+    /// What the job says of it.
+    pub(crate) job: Job,
+    pub(crate) format: Format,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl std::fmt::Debug for DatabasePlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabasePlan").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What a search says once its settings make sense.
+struct Settings {
+    algorithm: &'static str,
+    kind: Kind,
+    options: Options,
+    enforcement: Enforcement,
+    budget: Option<Budget>,
+}
+
+impl DatabasePlan {
+    /// Checks a job and reads its tables. Stops when the watch is cancelled.
+    pub fn new(job: &DatabaseJob, watch: &Watch) -> Result<Self> {
+        let mut mistakes = Mistakes::default();
+        let settings = settings(job, &mut mistakes);
+        check_tables(job, &mut mistakes);
+        for at in 0..job.policy.require.len() {
+            mistakes.note(job.required_column(at));
+        }
+        mistakes.stop()?;
+        let Some(settings) = settings else {
+            return Err(Error::new(ErrorKind::Internal, "a setting is missing and no mistake"));
+        };
+
+        let mut mistakes = Mistakes::default();
+        let jobs: Vec<(&String, Job)> =
+            job.tables.keys().map(|name| Ok((name, job.of_table(name)?))).collect::<Result<_>>()?;
+        let mut opened = Vec::new();
+        for (name, table) in &jobs {
+            let mut of_table = Mistakes::default();
+            of_table.note(plan::check_roles(table, plan::WithoutQuasi::Allowed));
+            let required = requirements::check(table, &mut of_table);
+            let delimiter = of_table.note(plan::delimiter(table)).flatten();
+            let data = of_table.note(Data::open(&table.inputs(), delimiter));
+            if let Some(data) = &data {
+                plan::check_columns(table, data.header(), &mut of_table);
+            }
+            mistakes.take(&of_table, &in_table(name));
+            opened.extend(data.map(|data| (*name, table, required, data)));
+        }
+        mistakes.stop()?;
+
+        let mut mistakes = Mistakes::default();
+        let (mut relations, mut tables, mut requirements) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, table_job, required, data) in opened {
+            let files = data.files().to_vec();
+            let role = |column: &str| plan::role(table_job, column);
+            // Nobody may have a row in a child table.
+            let is_person = *name == job.database.person;
+            let read = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
+            let (table, format) = read.map_err(|error| match error.kind() {
+                ErrorKind::Cancelled => error,
+                _ => error.prefixed(&in_table(name)),
+            })?;
+            let mut of_table = Mistakes::default();
+            let quasi =
+                table_job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
+            let mut attributes = Vec::new();
+            for (column, said) in quasi {
+                let Some(data) = table.column(column) else {
+                    return Err(Error::new(ErrorKind::Internal, "a declared column is not in the table"));
+                };
+                attributes.extend(of_table.note(hierarchies::attribute(table_job, column, said, data, None)));
+            }
+            let Models { columns, models } =
+                requirements::build(table_job, &required, &table, u64::MAX, &mut of_table);
+            mistakes.take(&of_table, &in_table(name));
+            if !models.is_empty() {
+                let position =
+                    |name: &String| table.columns().iter().position(|column| column.name() == name);
+                let columns = columns.iter().filter_map(position).collect();
+                requirements.push(Requirements { table: relations.len(), columns, models });
+            }
+            let said = &job.tables[name];
+            relations.push(Relation {
+                name: name.clone(),
+                table,
+                key: said.key.clone(),
+                foreign_keys: said
+                    .parents()
+                    .iter()
+                    .map(|parent| ForeignKey { column: parent.column.clone(), table: parent.table.clone() })
+                    .collect(),
+                attributes,
+            });
+            tables.push(TablePlan { job: table_job.clone(), format, files });
+        }
+        mistakes.stop()?;
+        let database = Database::new(relations, &job.database.person)?;
+        let n_persons = database.n_persons() as u64;
+        Ok(DatabasePlan {
+            budget: settings.budget.map(|budget| budget.rows(n_persons)),
+            job: job.clone(),
+            tables,
+            database,
+            algorithm: settings.algorithm,
+            kind: settings.kind,
+            options: settings.options,
+            enforcement: settings.enforcement,
+            requirements,
+        })
+    }
+
+    /// The columns of a table that are released, by their places: all but identifiers, and keys, which get new values.
+    pub(crate) fn released_columns(&self, table: usize) -> Vec<usize> {
+        let relation = &self.database.relations()[table];
+        let said = &self.job.tables[&relation.name];
+        let columns = relation.table.columns().iter().enumerate();
+        columns
+            .filter(|(_, column)| column.role() != Role::Identifier || said.is_key(column.name()))
+            .map(|(at, _)| at)
+            .collect()
+    }
+}
+
+/// What a message about a table begins with.
+pub(crate) fn in_table(name: &str) -> String {
+    format!("table `{name}`: ")
+}
+
+fn settings(job: &DatabaseJob, mistakes: &mut Mistakes) -> Option<Settings> {
+    let search = &job.search;
+    let default = if job.policy.require.is_empty() { "miraclex" } else { "dmiracle" };
+    let entry = mistakes.note({
+        let name = search.algorithm.as_deref().unwrap_or(default);
+        find(relational::ALL, name).ok_or_else(|| {
+            let names: Vec<&str> = relational::ALL.iter().map(|entry| entry.name).collect();
+            let near = nearest(names.iter().copied(), name);
+            let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let mistake = format!("unknown algorithm for databases `{name}`{advice}");
+            job.mistake(&["search", "algorithm"], mistake)
+                .with_hint(format!("there are: {}", names.join(", ")))
+        })
+    });
+    let k = mistakes.note(u64::try_from(job.policy.k).ok().filter(|&k| k > 0).ok_or_else(|| {
+        let problem = if job.policy.k == 0 { "k is 0" } else { "k is negative" };
+        job.mistake(&["policy", "k"], problem).with_hint(
+            "k is the least number of persons that share a tree; common choices are 3, 5, 11 and 20",
+        )
+    }));
+    let budget = mistakes.note(match &job.policy.suppression {
+        None => Ok(None),
+        Some(CountOrText::Text(text)) => {
+            Budget::parse(text).map(Some).map_err(|error| job.at(&["policy", "suppression"], &error))
+        }
+        Some(CountOrText::Count(persons)) => {
+            u64::try_from(*persons).map(|persons| Some(Budget::Rows(persons))).map_err(|_| {
+                job.mistake(&["policy", "suppression"], "suppression is negative")
+                    .with_hint("write a number of persons (5) or a percentage (\"1%\")")
+            })
+        }
+    });
+    let threshold = mistakes.note(threshold(job));
+    for (key, limit) in [("cluster_limit", search.cluster_limit), ("candidates", search.candidates)] {
+        if limit == Some(0) {
+            let mistake = job.mistake(&["search", key], format!("`{key}` is 0"));
+            mistakes.note::<()>(Err(mistake.with_hint("it is at least 1; leave it out for the default")));
+        }
+    }
+    let (Some(entry), Some(k), Some(budget), Some(threshold)) = (entry, k, budget, threshold) else {
+        return None;
+    };
+    mistakes.note(check_combination(job, entry.item, entry.name));
+    let defaults = Options::new(usize::try_from(k).unwrap_or(usize::MAX));
+    let options = Options {
+        threshold: threshold.unwrap_or(defaults.threshold),
+        cluster_limit: search.cluster_limit.unwrap_or(defaults.cluster_limit),
+        pairing: match search.pairing {
+            None => entry.item.pairing(),
+            Some(PairingJob::Subtree) => Pairing::Subtree,
+            Some(PairingJob::Record) => Pairing::Record,
+            Some(PairingJob::Level) => Pairing::Level,
+        },
+        matching: match search.matching {
+            None | Some(MatchingJob::Greedy) => Matching::Greedy,
+            Some(MatchingJob::Optimal) => Matching::Optimal,
+        },
+        cost: match search.metric {
+            None | Some(CostJob::Loss) => Cost::Loss,
+            Some(CostJob::Precision) => Cost::Precision,
+        },
+        candidates: search.candidates,
+        ..defaults
+    };
+    let enforcement = match search.diversity {
+        None | Some(DiversityJob::Merge) => Enforcement::Merge,
+        Some(DiversityJob::Distance) => Enforcement::Distance,
+        Some(DiversityJob::Suppress) => Enforcement::Suppress,
+    };
+    Some(Settings { algorithm: entry.name, kind: entry.item, options, enforcement, budget })
+}
+
+fn threshold(job: &DatabaseJob) -> Result<Option<Fraction>> {
+    let Some(text) = &job.search.threshold else {
+        return Ok(None);
+    };
+    let hint = "distances lie between 0 and 1; 0.3 is the default";
+    let threshold: Fraction = text.to_string().parse().map_err(|_| {
+        job.mistake(&["search", "threshold"], "`threshold` is no number that can be read exactly")
+            .with_hint(hint)
+    })?;
+    if threshold > Fraction::ONE {
+        return Err(job.mistake(&["search", "threshold"], "the threshold is above 1").with_hint(hint));
+    }
+    Ok(Some(threshold))
+}
+
+/// Settings that do not go together.
+fn check_combination(job: &DatabaseJob, kind: Kind, name: &str) -> Result<()> {
+    let is_diverse = kind.enforces_diversity();
+    if !is_diverse && !job.policy.require.is_empty() {
+        return Err(job
+            .mistake(&["search", "algorithm"], format!("`{name}` knows k only, and the policy requires more"))
+            .with_hint("algorithm = \"dmiracle\" sees to [[policy.require]]"));
+    }
+    if is_diverse && job.policy.require.is_empty() {
+        return Err(job
+            .mistake(&["search", "algorithm"], "`dmiracle` is for policies that require more than k")
+            .with_hint("add [[policy.require]], or use miraclex"));
+    }
+    if !is_diverse && job.search.diversity.is_some() {
+        return Err(job.mistake(&["search", "diversity"], "`diversity` is for the algorithm `dmiracle`"));
+    }
+    if job.database.release == ReleaseKind::Anatomized && job.policy.require.is_empty() {
+        return Err(job
+            .mistake(
+                &["database", "release"],
+                "an anatomized release claims what is required, and nothing is",
+            )
+            .with_hint(
+                "its quasi-identifiers stay exact, so it is not k-anonymous: add [[policy.require]]",
+            ));
+    }
+    if job.search.pairing == Some(PairingJob::Level) && job.search.matching == Some(MatchingJob::Optimal) {
+        return Err(job
+            .mistake(
+                &["search", "matching"],
+                "rows that are paired level by level cannot be paired optimally",
+            )
+            .with_hint("leave `matching` out, or use pairing = \"record\""));
+    }
+    Ok(())
+}
+
+/// What can be said of tables without reading them.
+fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
+    if !job.tables.contains_key(&job.database.person) {
+        let near = nearest(job.tables.keys().map(String::as_str), &job.database.person);
+        let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let mistake = format!("there is no table `{}` to be the person table{advice}", job.database.person);
+        mistakes.note::<()>(Err(job
+            .mistake(&["database", "person"], mistake)
+            .with_hint("name one of the tables under [tables]")));
+    }
+    let mut is_quasi_somewhere = false;
+    for (name, table) in &job.tables {
+        let at = |key: &[&str]| -> Vec<String> {
+            ["tables", name].iter().chain(key).map(|&key| key.to_owned()).collect()
+        };
+        let mut mistake = |key: &[&str], text: String, hint: &str| {
+            let key = at(key);
+            let key: Vec<&str> = key.iter().map(String::as_str).collect();
+            mistakes.note::<()>(Err(job.mistake(&key, in_table(name) + &text).with_hint(hint)));
+        };
+        // Table names become file names.
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+            mistake(&[], "its name cannot be a file's".into(), "a release has a file named after each table");
+        }
+        if table.path.all().iter().any(|path| path.as_os_str() == STANDARD) {
+            mistake(
+                &["path"],
+                "a database is not read from standard input".into(),
+                "name a file for each table",
+            );
+        }
+        if table.parents().len() > 1 {
+            let text = format!("has {} foreign keys; one is allowed", table.parents().len());
+            mistake(&["parent"], text, "keep the one that leads to the person");
+        }
+        if let ([parent, ..], Some(key)) = (table.parents(), &table.key)
+            && parent.column == *key
+        {
+            let text = format!("column `{key}` is both its key and its foreign key");
+            mistake(&["key"], text, "leave `key` out if no table refers to this one");
+        }
+        for (column, said) in &table.columns {
+            is_quasi_somewhere |= said.role == RoleJob::QuasiIdentifier;
+            if !table.is_key(column) {
+                continue;
+            }
+            let key = ["columns", column.as_str(), "role"];
+            let hint =
+                "keys are replaced by new ones; remove the column's role, or name another column as key";
+            match said.role {
+                RoleJob::QuasiIdentifier => {
+                    mistake(&key, format!("column `{column}`: a key cannot be a quasi-identifier"), hint);
+                }
+                RoleJob::Sensitive => {
+                    mistake(&key, format!("column `{column}`: a key cannot be sensitive"), hint);
+                }
+                RoleJob::Identifier | RoleJob::Other | RoleJob::Decide => {}
+            }
+        }
+    }
+    if !is_quasi_somewhere {
+        mistakes.note::<()>(Err(job
+            .mistake(&["tables"], "no column of any table is a quasi-identifier")
+            .with_hint("declare at least one column with role = \"quasi-identifier\"")));
+    }
+}

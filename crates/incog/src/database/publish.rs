@@ -1,0 +1,395 @@
+//! `incog anonymize` on a database: clusters, a verified release, a folder, and what there is to say of it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use incog_core::relational::{Clustering, Release, dmiracle, miracle};
+use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_verify::Labels;
+use incog_verify::{DatabaseReport, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
+
+use crate::anonymize::{KEY, from_here, place_of};
+use crate::database::plan::DatabasePlan;
+use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
+use crate::database::release::TableRelease;
+use crate::database::score::Scores;
+use crate::database::verification::write_report;
+use crate::job::ReleaseKind;
+use crate::record::Key;
+use crate::requirements;
+use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};
+use crate::verification::Collected;
+
+/// A database release that was verified and written.
+#[derive(Debug)]
+pub struct PublishedDatabase {
+    /// The folder.
+    pub path: PathBuf,
+    /// Where its record is, if one was written.
+    pub record: Option<PathBuf>,
+    /// Persons of the data.
+    pub persons: u64,
+    /// Persons who were left out.
+    pub suppressed_persons: u64,
+    /// Each table.
+    pub tables: Vec<PublishedTable>,
+    /// LM of all tables.
+    pub loss: f64,
+    /// DM over persons, unless the release is anatomized.
+    pub discernibility: Option<u128>,
+    /// Is an absent row knowledge?
+    pub complete: bool,
+    /// What is released.
+    pub release: ReleaseKind,
+    /// What the independent checker found.
+    pub report: DatabaseReport,
+}
+
+/// What became of one table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedTable {
+    /// Its name.
+    pub name: String,
+    /// Rows of the data.
+    pub rows: u64,
+    /// Rows that were removed.
+    pub removed_rows: u64,
+    /// LM; `None` if it has no quasi-identifiers.
+    pub loss: Option<f64>,
+}
+
+/// What came of a database job.
+#[derive(Debug)]
+pub enum AnonymizedDatabase {
+    /// A release was written.
+    Published(Box<PublishedDatabase>),
+    /// No release satisfies the policy; nothing was written.
+    Impossible(String),
+}
+
+/// A release that may be written.
+enum Verified<'a> {
+    Generalized(VerifiedDatabase<TableRelease<'a>>),
+    Anatomized(VerifiedAnatomy<TableRelease<'a>>),
+}
+
+impl Verified<'_> {
+    fn report(&self) -> &DatabaseReport {
+        match self {
+            Verified::Generalized(verified) => verified.report(),
+            Verified::Anatomized(verified) => verified.report(),
+        }
+    }
+
+    /// The tables, without those of sensitive columns.
+    fn tables(&self) -> Vec<&dyn Labels> {
+        match self {
+            Verified::Generalized(verified) => {
+                verified.tables().iter().map(|table| table as &dyn Labels).collect()
+            }
+            Verified::Anatomized(verified) => {
+                verified.tables().iter().map(|table| &table.rows as &dyn Labels).collect()
+            }
+        }
+    }
+}
+
+impl DatabasePlan {
+    /// Clusters the persons, verifies the release and writes it, with its record, where the job says.
+    pub fn anonymize(&self, watch: &Watch) -> Result<AnonymizedDatabase> {
+        let (path, place) = self.place()?;
+        if self.job.database.release == ReleaseKind::Anatomized {
+            self.check_anatomy()?;
+        }
+        let (n_persons, k) = (self.database.n_persons(), self.options.k);
+        if n_persons < k {
+            return Ok(AnonymizedDatabase::Impossible(format!(
+                "table `{}` has {n_persons} persons, fewer than k = {k}",
+                self.job.database.person
+            )));
+        }
+        let clustering = self.cluster(watch)?;
+        if let Some(obstacle) = self.obstacle(&clustering) {
+            return Ok(AnonymizedDatabase::Impossible(obstacle));
+        }
+        let release = Release::of_clusters(&self.database, &clustering);
+        let verified = self.verified(&release, &clustering, watch)?;
+        let Some(scores) = Scores::of(self, &verified.tables(), verified.report()) else {
+            return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
+        };
+
+        let folder = UnfinishedFolder::create(place)?;
+        let wants_record = self.job.database.record != Some(false);
+        let key = if wants_record { Some(Key::read_or_make(&self.key_path())?) } else { None };
+        let seen = self.write(&verified, &release, &folder, watch)?;
+        let mut new_key = None;
+        if let Some((key, made)) = key {
+            let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(&key))?;
+            let mut file = Unfinished::create(&folder.file(RECORD))?;
+            file.put(record.to_json(&key).as_bytes())?;
+            file.finish()?.appear()?;
+            new_key = made;
+        }
+        watch.check()?;
+        folder.appear()?;
+        new_key.map_or(Ok(()), Finished::appear)?;
+        Ok(AnonymizedDatabase::Published(Box::new(self.published(path, wants_record, &verified, &scores))))
+    }
+
+    /// Who shares a tree with whom?
+    fn cluster(&self, watch: &Watch) -> Result<Clustering> {
+        if self.kind.enforces_diversity() {
+            return dmiracle(&self.database, &self.options, &self.requirements, self.enforcement, watch);
+        }
+        miracle(&self.database, &self.options, watch)
+    }
+
+    /// Why nothing can be released of a clustering, if so.
+    fn obstacle(&self, clustering: &Clustering) -> Option<String> {
+        let suppressed = clustering.suppressed.len() as u64;
+        let persons = self.database.n_persons() as u64;
+        if clustering.clusters.is_empty() {
+            return Some(format!(
+                "no cluster of {persons} persons satisfies the policy: all would be left out"
+            ));
+        }
+        let budget = self.budget.filter(|&budget| suppressed > budget)?;
+        Some(format!("{suppressed} of {persons} persons would be left out, and the job allows {budget}"))
+    }
+
+    fn verified(&self, release: &Release, clustering: &Clustering, watch: &Watch) -> Result<Verified<'_>> {
+        watch.enter(Stage::Verifying);
+        let inputs = self.inputs();
+        let claims = self.claims(&inputs, Some(release))?;
+        Ok(match self.job.database.release {
+            ReleaseKind::Generalized => Verified::Generalized(
+                verify_database(self.tables_of(release)?, &claims).map_err(|report| not_verified(&report))?,
+            ),
+            ReleaseKind::Anatomized => {
+                let tables = self.anatomy_of(release, clustering)?;
+                Verified::Anatomized(verify_anatomy(tables, &claims).map_err(|report| not_verified(&report))?)
+            }
+        })
+    }
+
+    /// Every table as strings.
+    pub(crate) fn inputs(&self) -> Vec<Collected<'_>> {
+        let relations = self.database.relations().iter();
+        relations.map(|relation| Collected(Cow::Borrowed(&relation.table))).collect()
+    }
+
+    /// Writes all tables into the folder.
+    fn write(
+        &self,
+        verified: &Verified<'_>,
+        release: &Release,
+        folder: &UnfinishedFolder,
+        watch: &Watch,
+    ) -> Result<Vec<SeenTable>> {
+        let order = self.job.database.order;
+        let mut seen = Vec::new();
+        for (at, relation) in self.database.relations().iter().enumerate() {
+            let write = |sensitive: Option<(usize, &str)>| -> Result<SeenFile> {
+                let name = self.file_name(&relation.name, sensitive.map(|(_, column)| column));
+                let path = folder.file(&name);
+                let layout = self.layout(&path, release, at, sensitive.map(|(_, column)| column))?;
+                let file = Unfinished::create(&path)?;
+                let (finished, labels): (Finished, &dyn Labels) = match (verified, sensitive) {
+                    (Verified::Generalized(verified), _) => (
+                        sink::write_table(verified, at, file, &layout, order, watch)?,
+                        &verified.tables()[at],
+                    ),
+                    (Verified::Anatomized(verified), Some((number, _))) => (
+                        sink::write_anatomy(verified, at, Some(number), file, &layout, order, watch)?,
+                        &verified.tables()[at].sensitive[number].1,
+                    ),
+                    (Verified::Anatomized(verified), None) => (
+                        sink::write_anatomy(verified, at, None, file, &layout, order, watch)?,
+                        &verified.tables()[at].rows,
+                    ),
+                };
+                let sha256 = finished.sha256();
+                finished.appear()?;
+                Ok(SeenFile {
+                    name,
+                    sha256,
+                    rows: labels.n_rows() as u64,
+                    columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
+                })
+            };
+            let mut table = SeenTable { rows: write(None)?, sensitive: Vec::new() };
+            if let Verified::Anatomized(verified) = verified {
+                for (number, (column, _)) in verified.tables()[at].sensitive.iter().enumerate() {
+                    table.sensitive.push((column.clone(), write(Some((number, column)))?));
+                }
+            }
+            seen.push(table);
+        }
+        Ok(seen)
+    }
+
+    /// The name of a table's file, or of that of one of its sensitive columns.
+    pub(crate) fn file_name(&self, table: &str, sensitive: Option<&str>) -> String {
+        let column = sensitive.map_or(String::new(), |column| format!(".{column}"));
+        format!("{table}{column}{}", extension(self.job.database.format))
+    }
+
+    /// How the cells of a file are written: as those of the data, where they are as collected.
+    fn layout(
+        &self,
+        path: &Path,
+        release: &Release,
+        table: usize,
+        sensitive: Option<&str>,
+    ) -> Result<Layout> {
+        let relation = &self.database.relations()[table];
+        let columns = relation.table.columns();
+        // What stands in no column of the data has no type.
+        let nowhere = (columns.len(), false);
+        let released = match (self.job.database.release, sensitive) {
+            (ReleaseKind::Generalized, _) => self.as_collected(release, table),
+            (ReleaseKind::Anatomized, Some(name)) => {
+                let at = columns.iter().position(|column| column.name() == name);
+                vec![nowhere, at.map_or(nowhere, |at| (at, true))]
+            }
+            (ReleaseKind::Anatomized, None) => {
+                let is_sensitive =
+                    |name: &str| self.sensitive_columns(table).any(|column| column.name() == name);
+                let kept =
+                    self.released_columns(table).into_iter().filter(|&at| !is_sensitive(columns[at].name()));
+                let is_key = |at: usize| self.job.tables[&relation.name].is_key(columns[at].name());
+                kept.map(|at| (at, !is_key(at))).chain([nowhere]).collect()
+            }
+        };
+        Layout::new(path, &self.tables[table].format, &released)
+    }
+
+    /// Where the folder goes. It must neither replace nor hold anything that the job reads.
+    fn place(&self) -> Result<(PathBuf, Place)> {
+        let key = ["database", "output"];
+        let Some(output) = &self.job.database.output else {
+            return Err(self
+                .job
+                .mistake(&key, "the job does not say where to write the release")
+                .with_hint("give [database] output = \"release/\", or --output"));
+        };
+        let path = self.job.resolve(output);
+        let earlier = |names: &[String]| {
+            if !names.iter().any(|name| name == RECORD) {
+                return Vec::new();
+            }
+            DatabaseRecord::read(&path.join(RECORD), None).map(|record| record.files()).unwrap_or_default()
+        };
+        let place = Place::look(&path, earlier).map_err(|error| self.job.at(&key, &error))?;
+        let target = place_of(&path);
+        let mut taken: Vec<(String, PathBuf)> = vec![("the key".into(), self.key_path())];
+        if !self.job.path.as_os_str().is_empty() {
+            taken.push(("the job".into(), self.job.path.clone()));
+        }
+        for (table, relation) in self.tables.iter().zip(self.database.relations()) {
+            let name = &relation.name;
+            taken
+                .extend(table.files.iter().map(|file| (format!("the data of table `{name}`"), file.clone())));
+            let of_columns = table.job.columns.values().filter_map(|column| column.hierarchy.as_ref());
+            let required: Vec<_> = requirements::hierarchies_of(&table.job).collect();
+            let files = of_columns.chain(required.iter().map(|(_, hierarchy)| *hierarchy));
+            let files = files.filter_map(|hierarchy| hierarchy.file());
+            taken
+                .extend(files.map(|file| (format!("a hierarchy of table `{name}`"), self.job.resolve(file))));
+        }
+        if let Some((what, _)) = taken.iter().find(|(_, path)| place_of(path).starts_with(&target)) {
+            let mistake = format!("the release would replace {what}");
+            return Err(self.job.mistake(&key, mistake).with_hint("choose another folder"));
+        }
+        Ok((path, place))
+    }
+
+    fn key_path(&self) -> PathBuf {
+        self.job.resolve(self.job.database.key.as_deref().unwrap_or(Path::new(KEY)))
+    }
+
+    fn published(
+        &self,
+        path: PathBuf,
+        has_record: bool,
+        verified: &Verified<'_>,
+        scores: &Scores,
+    ) -> PublishedDatabase {
+        let tables = verified.tables();
+        let of_table = |at: usize| {
+            let relation = &self.database.relations()[at];
+            let rows = relation.table.n_rows() as u64;
+            PublishedTable {
+                name: relation.name.clone(),
+                rows,
+                removed_rows: rows - tables[at].n_rows() as u64,
+                loss: (!self.database.attributes(at).is_empty()).then_some(scores.tables[at]),
+            }
+        };
+        PublishedDatabase {
+            record: has_record.then(|| path.join(RECORD)),
+            path,
+            persons: self.database.n_persons() as u64,
+            suppressed_persons: scores.suppressed_persons,
+            tables: (0..tables.len()).map(of_table).collect(),
+            loss: scores.loss,
+            discernibility: scores.discernibility,
+            complete: self.job.database.complete,
+            release: self.job.database.release,
+            report: verified.report().clone(),
+        }
+    }
+}
+
+fn not_verified(report: &DatabaseReport) -> Error {
+    let failed: Vec<String> =
+        report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
+    Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
+        .with_hint("nothing was written; please report this")
+}
+
+impl fmt::Display for PublishedDatabase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n_released = self.persons - self.suppressed_persons;
+        writeln!(
+            f,
+            "{}: {n_released} persons released, {} left out",
+            from_here(&self.path).display(),
+            self.suppressed_persons
+        )?;
+        for PublishedTable { name, rows, removed_rows, loss } in &self.tables {
+            write!(f, "  {name}: {} rows released, {removed_rows} removed", rows - removed_rows)?;
+            match loss {
+                Some(loss) => writeln!(f, ", loss {loss:.4}")?,
+                None => writeln!(f)?,
+            }
+        }
+        write!(f, "loss {:.4}", self.loss)?;
+        if let Some(discernibility) = self.discernibility {
+            let n_classes: u64 = self.report.class_sizes.iter().map(|(_, classes)| classes).sum();
+            write!(f, ", {n_classes} classes, discernibility {discernibility}")?;
+        }
+        writeln!(f)?;
+        let n_removed: u64 = self.tables.iter().map(|table| table.removed_rows).sum();
+        if self.complete && n_removed > 0 {
+            writeln!(
+                f,
+                "the data are complete, the release is not: {n_removed} rows are removed, so who has no row may have had one"
+            )?;
+        }
+        if self.release == ReleaseKind::Anatomized {
+            writeln!(
+                f,
+                "quasi-identifiers are exact: whoever knows a person's finds their rows. What is claimed is about sensitive \
+                 values only; this is not k-anonymity"
+            )?;
+        }
+        writeln!(f, "\nverified independently, from the released labels:")?;
+        write_report(f, &self.report)?;
+        if let Some(record) = &self.record {
+            writeln!(f, "record: {}", from_here(record).display())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,260 @@
+//! What a database job claims of its release, in the checker's terms, and `incog verify` on the folder of a release.
+
+use std::fmt;
+use std::path::Path;
+
+use incog_core::relational::Release;
+use incog_core::{Error, Result};
+use incog_verify::{
+    AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableSource, check_anatomy, check_database,
+};
+use incog_verify::{Counted, Finding, Labels, SensitiveClaim};
+
+use crate::database::plan::{DatabasePlan, in_table};
+use crate::database::record::{DatabaseRecord, SeenFile, SeenTable};
+use crate::database::score::Scores;
+use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
+use crate::plan;
+use crate::record::{Key, sha256_of};
+use crate::verification::{
+    Collected, hierarchies, on_columns, on_sensitive, read_release, required, write_measured,
+};
+
+/// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
+struct Folder {
+    tables: Vec<ReadTable>,
+    seen: Vec<SeenTable>,
+}
+
+struct ReadTable {
+    rows: Box<dyn Labels>,
+    sensitive: Vec<(String, Box<dyn Labels>)>,
+}
+
+impl ReadTable {
+    fn as_anatomy(&self) -> AnatomyTable<'_> {
+        AnatomyTable {
+            rows: &*self.rows,
+            sensitive: self.sensitive.iter().map(|(name, labels)| (name.clone(), &**labels)).collect(),
+        }
+    }
+}
+
+impl DatabasePlan {
+    /// What the plan's job claims of any release of it. `inputs` are the plan's tables; `release` tells which rows the
+    /// released ones come from, where that is known.
+    pub(crate) fn claims<'a>(
+        &self,
+        inputs: &'a [Collected<'a>],
+        release: Option<&'a Release>,
+    ) -> Result<DatabaseClaims<'a>> {
+        let mut tables = Vec::new();
+        let mut sources = Vec::new();
+        for (at, relation) in self.database.relations().iter().enumerate() {
+            let columns = relation.table.columns();
+            let released = self.released_columns(at);
+            let attributes = self.database.attributes(at);
+            tables.push(TableClaims {
+                name: relation.name.clone(),
+                columns: Some(released.iter().map(|&at| columns[at].name().to_owned()).collect()),
+                key: relation.key.clone(),
+                parent: relation.foreign_keys.first().map(|key| (key.table.clone(), key.column.clone())),
+                quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
+                sensitive: on_sensitive(&self.tables[at].job, &relation.table)?,
+            });
+            sources.push(TableSource {
+                input: &inputs[at],
+                hierarchies: hierarchies(attributes.iter(), &relation.table),
+                origins: release.map(|release| release.tables[at].records.as_slice()),
+            });
+        }
+        Ok(DatabaseClaims {
+            person: self.job.database.person.clone(),
+            k: self.job.policy.k.unsigned_abs(),
+            tables,
+            source: Some(sources),
+        })
+    }
+
+    /// Checks the folder of a release against this plan's job and data, trusting nothing but the input.
+    pub fn verify(&self, release: &Path, delimiter: Option<u8>) -> Result<DatabaseReport> {
+        Ok(self.verify_folder(release, delimiter)?.0)
+    }
+
+    /// The same for a release with a record: every claim, and the first thing in which the record differs from what is
+    /// found anew.
+    pub fn verify_record(
+        &self,
+        release: &Path,
+        delimiter: Option<u8>,
+        record: &DatabaseRecord,
+        key: Option<&Key>,
+    ) -> Result<DatabaseReport> {
+        let (mut report, folder) = self.verify_folder(release, delimiter)?;
+        let claim = "the record is what the job, the data and the release say";
+        let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
+        let Some(scores) = Scores::of(self, &tables, &report) else {
+            let found = "a released column is missing or has labels of no level, or there are too many rows";
+            report.findings.push(Finding { claim: claim.into(), found: found.into(), holds: false });
+            return Ok(report);
+        };
+        let anew = DatabaseRecord::new(self, &folder.seen, &report, &scores, key)?;
+        report.findings.push(compared(record, &anew, claim));
+        Ok(report)
+    }
+
+    fn verify_folder(&self, release: &Path, delimiter: Option<u8>) -> Result<(DatabaseReport, Folder)> {
+        let delimiters = self.tables.iter().map(|table| delimiter.or(table.format.delimiter()));
+        let folder = Folder::read(&self.job, release, &delimiters.collect::<Vec<_>>())?;
+        let inputs = self.inputs();
+        let claims = self.claims(&inputs, None)?;
+        Ok((folder.check(self.job.database.release, &claims), folder))
+    }
+}
+
+/// Checks the folder of a release against its record alone: what everybody can recompute.
+pub fn verify_database_against(
+    release: &Path,
+    record: &DatabaseRecord,
+    delimiter: Option<u8>,
+) -> Result<DatabaseReport> {
+    let job = record.job()?;
+    // A job that cannot be read was forged; its digest will tell.
+    let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
+    let delimiters: Vec<Option<u8>> = job.tables.keys().map(|name| delimiter.or(given(name))).collect();
+    let folder = Folder::read(&job, release, &delimiters)?;
+    let mut n_unknown = 0;
+    let mut tables = Vec::new();
+    for (name, table) in &job.tables {
+        let Some(part) = record.tables.get(name) else {
+            return Err(Error::input(format!("the record's job has a table `{name}`, the record has none")));
+        };
+        let mut known: Vec<SensitiveClaim> = Vec::new();
+        for part in crate::requirements::parts(&job.of_table(name)?)? {
+            match required(&part, None, &Counted::Rows)? {
+                Some(claim) => known.push(claim),
+                None => n_unknown += 1,
+            }
+        }
+        let sensitive = table.columns.iter().filter(|(_, column)| column.role == RoleJob::Sensitive);
+        let mut columns = part.file.columns.clone();
+        if job.database.release == ReleaseKind::Anatomized {
+            // The claims are about the tables before their sensitive columns were taken out.
+            columns.retain(|column| column != super::anatomy::GROUP);
+            columns.extend(sensitive.clone().map(|(column, _)| column.clone()));
+        }
+        tables.push(TableClaims {
+            name: name.clone(),
+            columns: Some(columns),
+            key: table.key.clone(),
+            parent: table.parents().first().map(|parent| (parent.table.clone(), parent.column.clone())),
+            quasi_identifiers: part.quasi_identifiers.clone(),
+            sensitive: on_columns(sensitive.map(|(column, _)| column.clone()), known),
+        });
+    }
+    let claims =
+        DatabaseClaims { person: job.database.person.clone(), k: record.claims.k, tables, source: None };
+    let mut report = folder.check(job.database.release, &claims);
+    let names: Vec<String> = job.tables.keys().cloned().collect();
+    let anew = record.with_seen(&names, &folder.seen, &report);
+    let claim = match n_unknown {
+        0 => "the record is what the release says".to_owned(),
+        n => format!(
+            "the record is what the release says ({n} of {} requirements can be checked with the job and the data only)",
+            record.claims.requires.len()
+        ),
+    };
+    report.findings.push(compared(record, &anew, &claim));
+    Ok(report)
+}
+
+fn compared(record: &DatabaseRecord, anew: &DatabaseRecord, claim: &str) -> Finding {
+    let difference = record.first_difference(anew);
+    Finding {
+        claim: claim.to_owned(),
+        holds: difference.is_none(),
+        found: difference.unwrap_or_else(|| "all of it".to_owned()),
+    }
+}
+
+impl Folder {
+    /// Reads the tables of a release: CSV or Parquet, whichever is there. Where the delimiter of a table is not known, its
+    /// header's most frequent one is taken.
+    fn read(job: &DatabaseJob, folder: &Path, delimiters: &[Option<u8>]) -> Result<Self> {
+        if !folder.is_dir() {
+            return Err(Error::input(format!(
+                "the release `{}` is no folder, and the job is about a database",
+                folder.display()
+            ))
+            .with_hint("give the folder that the release was written to"));
+        }
+        let read = |table: &str, column: Option<&str>, delimiter| -> Result<(Box<dyn Labels>, SeenFile)> {
+            let stem = column.map_or(table.to_owned(), |column| format!("{table}.{column}"));
+            let names = [".csv", ".parquet"].map(|ending| format!("{stem}{ending}"));
+            let Some(name) = names.iter().find(|name| folder.join(name).is_file()) else {
+                return Err(Error::input(format!(
+                    "{}the release `{}` has no file `{}`",
+                    in_table(table),
+                    folder.display(),
+                    names[0]
+                )));
+            };
+            let path = folder.join(name);
+            let labels = read_release(&path, delimiter)?;
+            let seen = SeenFile {
+                name: name.clone(),
+                sha256: sha256_of(&path)?,
+                rows: labels.n_rows() as u64,
+                columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
+            };
+            Ok((labels, seen))
+        };
+        let (mut tables, mut seen) = (Vec::new(), Vec::new());
+        for ((name, table), &delimiter) in job.tables.iter().zip(delimiters) {
+            let (rows, file) = read(name, None, delimiter)?;
+            let (mut sensitive, mut files) = (Vec::new(), Vec::new());
+            if job.database.release == ReleaseKind::Anatomized {
+                let columns = table.columns.iter().filter(|(_, column)| column.role == RoleJob::Sensitive);
+                for (column, _) in columns {
+                    let (labels, file) = read(name, Some(column), delimiter)?;
+                    sensitive.push((column.clone(), labels));
+                    files.push((column.clone(), file));
+                }
+            }
+            tables.push(ReadTable { rows, sensitive });
+            seen.push(SeenTable { rows: file, sensitive: files });
+        }
+        Ok(Folder { tables, seen })
+    }
+
+    fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> DatabaseReport {
+        match kind {
+            ReleaseKind::Generalized => {
+                let tables: Vec<&dyn Labels> = self.tables.iter().map(|table| &*table.rows).collect();
+                check_database(&tables, claims)
+            }
+            ReleaseKind::Anatomized => {
+                let tables: Vec<AnatomyTable<'_>> = self.tables.iter().map(ReadTable::as_anatomy).collect();
+                check_anatomy(&tables, claims)
+            }
+        }
+    }
+}
+
+/// The findings, and what was measured.
+pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &DatabaseReport) -> fmt::Result {
+    for finding in &report.findings {
+        writeln!(f, "  {finding}")?;
+    }
+    for table in &report.tables {
+        write_measured(f, &table.measured, &format!("{}.", table.name), "set of rows")?;
+    }
+    Ok(())
+}
+
+/// A report as text.
+pub fn render_database_report(report: &DatabaseReport) -> String {
+    let mut text = String::new();
+    write_report(&mut text, report).expect("writing to a string cannot fail");
+    text
+}

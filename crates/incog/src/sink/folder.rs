@@ -1,0 +1,172 @@
+//! A folder of files that appears whole or not at all.
+//!
+//! The files are written into a hidden folder beside the target, which is renamed when all are there. An earlier release is
+//! moved aside first and comes back if that fails; it is removed when the new one is in its place. Anything else that
+//! stands at the target stays: only what a release's own record lists is taken for an earlier release.
+
+use std::path::{Path, PathBuf};
+
+use incog_core::Result;
+use tempfile::TempDir;
+
+use crate::sink::cannot_write;
+
+/// Where a folder is to appear.
+#[derive(Debug)]
+pub(crate) struct Place {
+    target: PathBuf,
+    parent: PathBuf,
+}
+
+impl Place {
+    /// Looks at a target: its parent must be there, and if it is itself there, it must be empty or hold an earlier release,
+    /// of which `written` lists the files, given the names of all that is there.
+    pub(crate) fn look(target: &Path, written: impl FnOnce(&[String]) -> Vec<String>) -> Result<Self> {
+        let failed = |problem: &str| cannot_write(target, problem);
+        let parent = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        // A path such as `..` or `/` has no name that a folder could be renamed to.
+        let Some(name) = target.file_name() else {
+            return Err(failed("it has no name").with_hint("name a folder, such as release/"));
+        };
+        if !parent.is_dir() {
+            return Err(failed("its parent folder does not exist").with_hint("create that folder first"));
+        }
+        let target = parent.join(name);
+        let place = Place { parent, target };
+        let Ok(metadata) = std::fs::symlink_metadata(&place.target) else {
+            return Ok(place);
+        };
+        if !metadata.is_dir() {
+            return Err(failed("it is a file, and should be a folder").with_hint("choose another folder"));
+        }
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&place.target).map_err(|error| failed(&error.to_string()))? {
+            let entry = entry.map_err(|error| failed(&error.to_string()))?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        let written = written(&names);
+        let n_others = names.iter().filter(|name| !written.contains(name)).count();
+        if n_others > 0 {
+            return Err(failed(&format!("the folder holds {n_others} files that no earlier release lists"))
+                .with_hint("choose another folder, or remove this one"));
+        }
+        Ok(place)
+    }
+}
+
+/// A folder that is being written. Dropped, it is gone.
+pub(crate) struct UnfinishedFolder {
+    place: Place,
+    folder: TempDir,
+}
+
+impl UnfinishedFolder {
+    /// Starts a folder.
+    pub(crate) fn create(place: Place) -> Result<Self> {
+        Ok(UnfinishedFolder { folder: hidden(&place)?, place })
+    }
+
+    /// Where a file of the folder is written.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Makes it appear.
+    pub(crate) fn appear(self) -> Result<()> {
+        let UnfinishedFolder { place, folder } = self;
+        let failed = |error: std::io::Error| cannot_write(&place.target, &error.to_string());
+        let earlier = if place.target.exists() {
+            let earlier = hidden(&place)?;
+            std::fs::rename(&place.target, earlier.path()).map_err(failed)?;
+            Some(earlier)
+        } else {
+            None
+        };
+        if let Err(error) = std::fs::rename(folder.path(), &place.target) {
+            if let Some(earlier) = earlier {
+                // If even that fails, what was there is kept under its hidden name.
+                let kept = earlier.keep();
+                let _ = std::fs::rename(kept, &place.target);
+            }
+            return Err(failed(error));
+        }
+        // There is nothing left at its old name to remove.
+        let _ = folder.keep();
+        Ok(())
+    }
+}
+
+/// An empty folder beside the target.
+fn hidden(place: &Place) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".incog-");
+    // Like any other new folder: what the user's mask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    builder.tempdir_in(&place.parent).map_err(|error| {
+        let text = error.to_string();
+        cannot_write(&place.target, text.split(" at path ").next().unwrap_or(&text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn write(target: &Path, file: &str) -> Result<()> {
+        let all_is_known = |names: &[String]| names.to_vec();
+        let folder = UnfinishedFolder::create(Place::look(target, all_is_known)?)?;
+        std::fs::write(folder.file(file), "x").unwrap();
+        folder.appear()
+    }
+
+    #[test]
+    fn a_folder_appears_whole_and_takes_the_place_of_an_earlier_one() {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("release");
+        write(&target, "a.csv").unwrap();
+        assert_eq!(names(&target), ["a.csv"]);
+        write(&target, "b.csv").unwrap();
+        assert_eq!((names(&target), names(outside.path())), (vec!["b.csv".into()], vec!["release".into()]));
+    }
+
+    #[test]
+    fn a_dropped_folder_leaves_nothing() {
+        let outside = tempfile::tempdir().unwrap();
+        let place = Place::look(&outside.path().join("release"), |_| Vec::new()).unwrap();
+        let folder = UnfinishedFolder::create(place).unwrap();
+        std::fs::write(folder.file("a.csv"), "x").unwrap();
+        drop(folder);
+        assert!(names(outside.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_earlier_release_stays() {
+        let outside = tempfile::tempdir().unwrap();
+        let refused = |target: &Path, known: &[&str]| {
+            let known = known.iter().map(|&name| name.to_owned()).collect();
+            Place::look(target, |_| known).unwrap_err().to_string()
+        };
+        let target = outside.path().join("release");
+        assert!(refused(&target.join("below"), &[]).ends_with("its parent folder does not exist"));
+        std::fs::create_dir(&target).unwrap();
+        assert!(Place::look(&target, |_| Vec::new()).is_ok(), "an empty folder is in nobody's way");
+        std::fs::write(target.join("notes.txt"), "x").unwrap();
+        std::fs::write(target.join("a.csv"), "x").unwrap();
+        assert!(refused(&target, &["a.csv"]).ends_with("holds 1 files that no earlier release lists"));
+        assert!(refused(&target.join("a.csv"), &[]).ends_with("it is a file, and should be a folder"));
+        assert!(refused(Path::new("/"), &[]).ends_with("it has no name"));
+    }
+}
