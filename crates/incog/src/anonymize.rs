@@ -25,7 +25,7 @@ use crate::record::{ENDING, Key, Record, Seen};
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
-use crate::verification::{Collected, Released, claims, write_report};
+use crate::verification::{Collected, Released, claims, not_verified, write_report};
 
 /// A release that was verified and written.
 #[derive(Debug)]
@@ -206,7 +206,7 @@ impl Plan {
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
         let verified = verify(Released(release), &claims(self, input, RecodingClaim::FullDomain)?)
-            .map_err(|report| not_verified(&report))?;
+            .map_err(|report| not_verified(&report.findings))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
             report: verified.report().clone(),
@@ -238,14 +238,14 @@ impl Plan {
         let recoding = Recoding::PerGroup(groups);
         let release = recoding.apply(&self.table, &self.attributes)?;
         watch.enter(Stage::Verifying);
-        let verified =
-            verify(Released(release), &self.local_claims(input)?).map_err(|report| not_verified(&report))?;
+        let verified = verify(Released(release), &self.local_claims(input)?)
+            .map_err(|report| not_verified(&report.findings))?;
         let mut report = verified.report().clone();
         if let Some(persons) = self.persons_of(&recoding)? {
             persons.add_to(&mut report);
         }
         if !report.holds() {
-            return Err(not_verified(&report));
+            return Err(not_verified(&report.findings));
         }
         let Some(local) = LocalRelease::of(self, verified.release(), &report) else {
             return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
@@ -415,13 +415,6 @@ impl Plan {
         let levels: Vec<u8> = lattice.levels(closest).collect();
         Ok(format!("closest: {}", self.need(&levels)?))
     }
-}
-
-fn not_verified(report: &Report) -> Error {
-    let failed: Vec<String> =
-        report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
-    Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
-        .with_hint("nothing was written; please report this")
 }
 
 /// The publisher's key, beside the job.

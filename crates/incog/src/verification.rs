@@ -235,7 +235,10 @@ impl Plan {
             sha256: sha256_of(release)?,
         };
         let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
-        let finding = compared(record, &anew, "the record is what the job, the data and the release say");
+        let finding = compared(
+            record.first_difference(&anew),
+            "the record is what the job, the data and the release say",
+        );
         report.findings.push(finding);
         Ok(report)
     }
@@ -269,7 +272,7 @@ impl Plan {
             Some(&local),
             key,
         );
-        report.findings.push(compared(record, &anew, claim));
+        report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
 }
@@ -308,24 +311,36 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         sha256: sha256_of(release)?,
     };
     let anew = record.with_seen(&seen);
-    let claim = match n_unknown {
-        0 => "the record is what the release says".to_owned(),
-        n => format!(
-            "the record is what the release says ({n} of {} requirements can be checked with the job and the data only)",
-            record.claims.requires.len()
-        ),
-    };
-    report.findings.push(compared(record, &anew, &claim));
+    let claim = record_claim(n_unknown, record.claims.requires.len());
+    report.findings.push(compared(record.first_difference(&anew), &claim));
     Ok(report)
 }
 
-fn compared(record: &Record, anew: &Record, claim: &str) -> Finding {
-    let difference = record.first_difference(anew);
+/// What is claimed of a record that is compared with the release alone, where some of so many requirements need more.
+pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
+    match n_unknown {
+        0 => "the record is what the release says".to_owned(),
+        n => format!(
+            "the record is what the release says ({n} of {of} requirements can be checked with the job and the data only)"
+        ),
+    }
+}
+
+/// Whether a record is what it should be, given the first difference.
+pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
     Finding {
         claim: claim.to_owned(),
         holds: difference.is_none(),
         found: difference.unwrap_or_else(|| "all of it".to_owned()),
     }
+}
+
+/// What to say of a release of ours that the checker refuses.
+pub(crate) fn not_verified(findings: &[Finding]) -> Error {
+    let failed: Vec<String> =
+        findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
+    Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
+        .with_hint("nothing was written; please report this")
 }
 
 /// A released file as strings; without a delimiter, a CSV file's header's most frequent one is taken. CSV is read by

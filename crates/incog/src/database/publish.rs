@@ -19,7 +19,7 @@ use crate::job::ReleaseKind;
 use crate::record::Key;
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};
-use crate::verification::Collected;
+use crate::verification::{Collected, not_verified};
 
 /// A database release that was verified and written.
 #[derive(Debug)]
@@ -164,11 +164,14 @@ impl DatabasePlan {
         let claims = self.claims(&inputs, Some(release))?;
         Ok(match self.job.database.release {
             ReleaseKind::Generalized => Verified::Generalized(
-                verify_database(self.tables_of(release)?, &claims).map_err(|report| not_verified(&report))?,
+                verify_database(self.tables_of(release)?, &claims)
+                    .map_err(|report| not_verified(&report.findings))?,
             ),
             ReleaseKind::Anatomized => {
                 let tables = self.anatomy_of(release, clustering)?;
-                Verified::Anatomized(verify_anatomy(tables, &claims).map_err(|report| not_verified(&report))?)
+                Verified::Anatomized(
+                    verify_anatomy(tables, &claims).map_err(|report| not_verified(&report.findings))?,
+                )
             }
         })
     }
@@ -340,13 +343,6 @@ impl DatabasePlan {
             report: verified.report().clone(),
         }
     }
-}
-
-fn not_verified(report: &DatabaseReport) -> Error {
-    let failed: Vec<String> =
-        report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
-    Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
-        .with_hint("nothing was written; please report this")
 }
 
 impl fmt::Display for PublishedDatabase {

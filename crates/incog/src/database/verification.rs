@@ -17,7 +17,8 @@ use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
 use crate::record::{Key, sha256_of};
 use crate::verification::{
-    Collected, hierarchies, on_columns, on_sensitive, read_release, required, write_measured,
+    Collected, compared, hierarchies, on_columns, on_sensitive, read_release, record_claim, required,
+    write_measured,
 };
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
@@ -99,7 +100,7 @@ impl DatabasePlan {
             return Ok(report);
         };
         let anew = DatabaseRecord::new(self, &folder.seen, &report, &scores, key)?;
-        report.findings.push(compared(record, &anew, claim));
+        report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
 
@@ -157,24 +158,9 @@ pub fn verify_database_against(
     let mut report = folder.check(job.database.release, &claims);
     let names: Vec<String> = job.tables.keys().cloned().collect();
     let anew = record.with_seen(&names, &folder.seen, &report);
-    let claim = match n_unknown {
-        0 => "the record is what the release says".to_owned(),
-        n => format!(
-            "the record is what the release says ({n} of {} requirements can be checked with the job and the data only)",
-            record.claims.requires.len()
-        ),
-    };
-    report.findings.push(compared(record, &anew, &claim));
+    let claim = record_claim(n_unknown, record.claims.requires.len());
+    report.findings.push(compared(record.first_difference(&anew), &claim));
     Ok(report)
-}
-
-fn compared(record: &DatabaseRecord, anew: &DatabaseRecord, claim: &str) -> Finding {
-    let difference = record.first_difference(anew);
-    Finding {
-        claim: claim.to_owned(),
-        holds: difference.is_none(),
-        found: difference.unwrap_or_else(|| "all of it".to_owned()),
-    }
 }
 
 impl Folder {
