@@ -6,6 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::output::complain;
 use incog::{Error, ErrorKind, Result, Stage, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -37,12 +38,23 @@ pub(crate) fn outlive_file_limits() {
 pub(crate) fn watch() -> Result<Watched> {
     let watch = Arc::new(Watch::new());
     let cancelled = Arc::clone(&watch);
-    let handler = move || {
+    start(watch, move || {
         if cancelled.is_cancelled() {
             std::process::exit(2);
         }
         cancelled.cancel();
-    };
+    })
+}
+
+/// The same for a run that writes nothing: a signal ends it at once, whatever it is at.
+pub(crate) fn watch_reading() -> Result<Watched> {
+    start(Arc::new(Watch::new()), || {
+        complain("error: cancelled");
+        std::process::exit(2);
+    })
+}
+
+fn start(watch: Arc<Watch>, handler: impl FnMut() + 'static + Send) -> Result<Watched> {
     ctrlc::set_handler(handler)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot listen for signals: {error}")))?;
     let (ends, ended) = channel();

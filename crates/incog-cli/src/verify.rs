@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use incog::database::{DatabasePlan, DatabaseRecord};
 use incog::job::{AnyJob, DatabaseJob};
 use incog::verify::{Claims, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Error, Job, Key, Plan, Record, Result};
+use incog::{Error, ErrorKind, Job, Key, Plan, Record, Result};
 
 use crate::output::print;
-use crate::signals::{Watched, watch};
+use crate::signals::{Watched, watch_reading};
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let watch = watch_reading()?;
     let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
     let job = arguments.job.as_deref().map(AnyJob::read).transpose()?;
@@ -150,6 +150,14 @@ fn run_database(
     };
     watch.done();
     print(&incog::database::render_database_report(&report))?;
+    // What could not be decided is no forgery, if it is all that does not hold.
+    let n_failed = report.findings.iter().filter(|finding| !finding.holds).count();
+    if report.is_undecided && n_failed == 1 {
+        return Err(Error::new(ErrorKind::Limit, "it could not be decided whose rows the released ones are")
+            .with_hint(
+                "more columns that are released as collected tell rows apart; all other claims hold",
+            ));
+    }
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

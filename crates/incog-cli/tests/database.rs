@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use folder::{Folder, Said};
 use incog_testkit::data::{csv_rows, outside_file, project};
+use sha2::{Digest, Sha256};
 
 /// Cells of the students that no message may contain; labels and names of columns are none.
 const SECRETS: [&str; 6] = ["3.72", "2.34", "SC10", "Eur.Hist", "World Rel", "Religion"];
@@ -463,12 +464,121 @@ fn an_anatomized_release_has_exact_quasi_identifiers_and_claims_no_k() {
     ] {
         folder.done(&[&["verify", "release"], arguments].concat());
     }
+    // With rows as in the data, values must not stand next to theirs.
+    let aligned = |_: usize| {
+        folder.done(&["anonymize", "incog.toml"]);
+        let groups = |file: &str, at: usize| {
+            rows(&folder, file)[1..].iter().map(|row| row[at].clone()).collect::<Vec<_>>()
+        };
+        groups("release/takes.csv", 3) == groups("release/takes.grade.csv", 0)
+    };
+    let n_aligned = (0..10).filter(|&run| aligned(run)).count();
+    assert!(n_aligned < 5, "{n_aligned} of 10 times");
+    // Grades of one group given to another: nobody there has them.
+    let values = rows(&folder, "release/takes.grade.csv");
+    let other = values[2..].iter().position(|row| row[0] != values[1][0]).unwrap() + 2;
+    let mut swapped = values.clone();
+    (swapped[1][1], swapped[other][1]) = (values[other][1].clone(), values[1][1].clone());
+    folder
+        .write("release/takes.grade.csv", swapped.iter().map(|row| row.join(",") + "\n").collect::<String>());
+    assert_eq!(folder.run(&["verify", "release", "--job", "incog.toml"]).code, Some(1));
+    folder.done(&["anonymize", "incog.toml"]);
     // Two equal grades in one group.
     let grades = rows(&folder, "release/takes.grade.csv");
     let partner = grades[2..].iter().find(|row| row[0] == grades[1][0]).unwrap();
     folder.replace("release/takes.grade.csv", &grades[1].join(","), &partner.join(","));
     assert_eq!(folder.run(&["verify", "release", "--job", "incog.toml"]).code, Some(1));
     assert_eq!(folder.run(&["verify", "release", "--record", "release/release.incog.json"]).code, Some(1));
+}
+
+#[test]
+fn files_of_an_anatomized_release_have_names_of_their_own() {
+    let anatomized = || {
+        let folder = students();
+        folder.replace("incog.toml", "algorithm = \"miraclex\"\n", "");
+        folder.replace("incog.toml", "order = ", "release = \"anatomized\"\norder = ");
+        let require =
+            "[[policy.require]]\nmodel = \"distinct-l\"\nsensitive = \"takes.grade\"\nl = 2\n[search]\n";
+        folder.replace("incog.toml", "[search]\n", require);
+        folder
+    };
+    let folder = anatomized();
+    folder.replace("incog.toml", "[tables.book]", "[tables.\"takes.grade\"]");
+    refused(&folder, &["table `takes`: the column `grade` and another table would have the same file"]);
+    let folder = anatomized();
+    folder.replace("takes.csv", "grade", "group");
+    folder.replace("incog.toml", "columns.grade", "columns.group");
+    folder.replace("incog.toml", "takes.grade", "takes.group");
+    refused(&folder, &["the column `group` is in the way of the number of a row's group"]);
+    let folder = anatomized();
+    folder.replace("student.csv", "gpa", "gp/a");
+    folder.replace("incog.toml", "columns.gpa", "columns.\"gp/a\"");
+    refused(&folder, &["the column `gp/a` cannot be part of a file's name"]);
+}
+
+#[test]
+fn an_empty_table_of_a_parquet_folder_is_verified() {
+    let folder = students();
+    folder.write("book.csv", "bid,scid,book,price\n");
+    folder.replace("incog.toml", "order = ", "format = \"parquet\"\norder = ");
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.done(&["verify", "release", "--job", "incog.toml"]);
+    folder.done(&["verify", "release", "--record", "release/release.incog.json"]);
+}
+
+#[test]
+fn a_release_with_the_old_keys_or_without_persons_is_refused() {
+    let folder = students();
+    folder.replace("incog.toml", "k = 2", "k = 2\nsuppression = 0");
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.done(&["verify", "release", "--job", "incog.toml"]);
+    // Persons in the order of the data get their own keys back.
+    let new: Vec<String> =
+        rows(&folder, "release/student.csv")[1..].iter().map(|row| row[0].clone()).collect();
+    let old = |key: &String| format!("S{}", new.iter().position(|other| other == key).unwrap() + 1);
+    tamper(&folder, "student", |rows| rows[1..].iter_mut().for_each(|row| row[0] = old(&row[0])));
+    tamper(&folder, "takes", |rows| rows[1..].iter_mut().for_each(|row| row[1] = old(&row[1])));
+    let said = folder.run(&["verify", "release", "--job", "incog.toml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("FAIL  keys are new ones (4 rows of student"), "{said:?}");
+    for table in ["student", "takes", "book"] {
+        tamper(&folder, table, |rows| rows.truncate(1));
+    }
+    let said = folder.run(&["verify", "release", "--job", "incog.toml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("FAIL  at most 0 persons are left out (4 are)"), "{said:?}");
+}
+
+#[test]
+fn files_that_nobody_checked_are_noticed() {
+    let folder = students();
+    folder.done(&["anonymize", "incog.toml"]);
+    std::fs::copy(folder.path("student.csv"), folder.path("release/original.csv")).unwrap();
+    for arguments in [&["--job", "incog.toml"][..], &["--record", "release/release.incog.json"]] {
+        let said = folder.run(&[&["verify", "release"], arguments].concat());
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.stdout.contains("it holds 1 other files"), "{said:?}");
+    }
+}
+
+/// Whoever edits a record can make its checksum anew; what it says of itself is not believed.
+#[test]
+fn a_record_that_names_fewer_quasi_identifiers_than_its_job_is_refused() {
+    let folder = students();
+    folder.done(&["anonymize", "incog.toml"]);
+    let mut record = folder.json("release/release.incog.json");
+    record["tables"]["takes"]["quasi_identifiers"] = serde_json::json!([]);
+    let object = record.as_object_mut().unwrap();
+    object.remove("checksum");
+    let seal = object.remove("seal").unwrap();
+    // `serde_json` sorts keys and writes no white space, as records are.
+    let checksum = Sha256::digest(record.to_string());
+    record["checksum"] = checksum.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    record["seal"] = seal;
+    folder.write("release/release.incog.json", record.to_string());
+    let said = folder.run(&["verify", "release", "--record", "release/release.incog.json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("tables.takes.quasi_identifiers"), "{said:?}");
 }
 
 #[test]

@@ -88,6 +88,7 @@ fn verified(
     let claims = DatabaseClaims {
         person: TextDatabase::name(0),
         k,
+        suppression: None,
         tables: text
             .0
             .iter()

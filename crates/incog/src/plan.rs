@@ -152,7 +152,7 @@ impl Plan {
         let delimiter = mistakes.note(delimiter(job));
         let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
         if let Some(data) = &data {
-            check_columns(job, data.header(), &mut mistakes);
+            check_columns(job, data.header(), DECLARE, &mut mistakes);
         }
         mistakes.stop()?;
         let everything = (algorithm, checker, marking, metric, decide, threads, model, budget, data);
@@ -390,8 +390,12 @@ pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> 
     mistakes.stop()
 }
 
-/// Every column of the file is declared, and every declared column is in the file.
-pub(crate) fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistakes) {
+/// What to do about a column that nobody has declared.
+const DECLARE: &str = "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \
+     \"other\"; or with --qi, --identifier, --sensitive, --other, and --rest for all others";
+
+/// Every column of the file is declared, and every declared column is in the file; `declare` says how.
+pub(crate) fn check_columns(job: &Job, header: &[String], declare: &str, mistakes: &mut Mistakes) {
     let is_there = |name: &str| header.iter().any(|column| column == name);
     if !job.columns.is_empty() && !job.columns.keys().any(|name| is_there(name)) {
         // What stands there may be somebody's cells: it is not repeated.
@@ -424,10 +428,8 @@ pub(crate) fn check_columns(job: &Job, header: &[String], mistakes: &mut Mistake
         header.iter().filter(|name| !is_declared(name)).map(|name| format!("`{name}`")).collect();
     if !undeclared.is_empty() {
         mistakes.0.push(
-            Error::input(format!("the job says nothing about column {}", undeclared.join(", "))).with_hint(
-                "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \"other\"; \
-                 or with --qi, --identifier, --sensitive, --other, and --rest for all others",
-            ),
+            Error::input(format!("the job says nothing about column {}", undeclared.join(", ")))
+                .with_hint(declare),
         );
     }
 }

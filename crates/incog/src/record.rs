@@ -277,6 +277,7 @@ impl Record {
             columns: seen.columns.clone(),
         };
         if let Ok(job) = Job::parse(&self.job) {
+            record.quasi_identifiers = job.quasi_identifiers();
             record.claims.k = job.policy.k.unsigned_abs();
             record.claims.requires = requirements::parts(&job).unwrap_or_default();
             record.claims.unit = job.policy.unit;

@@ -292,7 +292,10 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         .collect::<Result<_>>()?;
     let n_unknown = record.claims.requires.len() - known.len();
     let claims = Claims {
-        quasi_identifiers: record.quasi_identifiers.clone(),
+        // Not what the record says of itself: its job is what its digest is of.
+        quasi_identifiers: record
+            .job()
+            .map_or_else(|_| record.quasi_identifiers.clone(), |job| job.quasi_identifiers()),
         k: record.claims.k,
         columns: Some(record.release.columns.clone()),
         sensitive: on_columns(record.claims.sensitive.keys().cloned(), known),
@@ -347,7 +350,9 @@ pub(crate) fn not_verified(findings: &[Finding]) -> Error {
 /// the checker itself.
 pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels>> {
     if source::is_parquet(path) {
-        let (table, _) = Data::open(&[path.to_owned()], None)?.read(|_| Role::Other, &Watch::new())?;
+        // A release may have no rows.
+        let data = Data::open(&[path.to_owned()], None)?;
+        let (table, _) = data.read_even_empty(|_| Role::Other, &Watch::new())?;
         return Ok(Box::new(Collected(Cow::Owned(table))));
     }
     let (file, delimiter) = source::open_text(path, "the release", delimiter)?;
@@ -362,11 +367,16 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
     for finding in &report.findings {
         writeln!(f, "  {finding}")?;
     }
-    write_measured(f, &report.measured, "", "group")
+    write_measured(f, &report.measured, "", ["group", "groups"])
 }
 
-/// What sensitive columns reach. `of` comes before the columns' names; `group` is who is compared.
-pub(crate) fn write_measured(f: &mut dyn fmt::Write, all: &[Measured], of: &str, group: &str) -> fmt::Result {
+/// What sensitive columns reach. `of` comes before the columns' names; one group and several are what is compared.
+pub(crate) fn write_measured(
+    f: &mut dyn fmt::Write,
+    all: &[Measured],
+    of: &str,
+    [group, groups]: [&str; 2],
+) -> fmt::Result {
     for measured in all {
         let Some((n, size)) = measured.alpha else {
             continue;
@@ -388,14 +398,14 @@ pub(crate) fn write_measured(f: &mut dyn fmt::Write, all: &[Measured], of: &str,
         }
         writeln!(f)?;
         if measured.uniform_groups > 0 {
-            let groups = match measured.uniform_groups {
+            let these = match measured.uniform_groups {
                 1 => format!("1 {group} has"),
-                n => format!("{n} {group}s have"),
+                n => format!("{n} {groups} have"),
             };
             let column = &measured.column;
             writeln!(
                 f,
-                "  warning: {groups} a single value of {of}{column}: whoever is in one of them is known to have it"
+                "  warning: {these} a single value of {of}{column}: whoever is in one of them is known to have it"
             )?;
         }
     }

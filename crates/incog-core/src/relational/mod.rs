@@ -13,7 +13,7 @@
 //! 4. Persons are collected into clusters by that distance ([`miracle()`]). The answer is a value, [`Clustering`]: for each
 //!    cluster the common tree, and which record of which member each of its nodes stands for.
 //! 5. Where sensitive values must be spread, clusters are merged or suppressed until they are ([`dmiracle()`]).
-//! 5. From it come what is released of each table ([`Release`]) and what that costs ([`measure()`]).
+//! 6. From it come what is released of each table ([`Release`]) and what that costs ([`measure()`]).
 //!
 //! Differs from the paper: (1) a cluster is full with k members, not with more than k; (2) what finds no partner is
 //! removed, not left in place as `*`, since the number of children is knowledge too; (3) keys are of no interest here: a

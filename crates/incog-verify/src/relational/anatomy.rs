@@ -12,14 +12,14 @@
 //! 3. No group has two rows of one person: values of the same person do not hide each other.
 //! 4. The claims on a sensitive column hold for the groups; t, δ and β compare with all of the column's table.
 //! 5. With the original: trees are original ones with subtrees removed and nothing generalized. The values of a
-//!    sensitive column are those of the groups' rows if it is said where these come from; else no value stands more
-//!    often than in the original.
+//!    sensitive column are those of the groups' rows if it is said where these come from; else they can be (see
+//!    [`super::places`]), and no value stands more often than in the original.
 //!
 //! Which groups the rows of one person are in, in several tables, is not looked at: claims are on each column alone.
 
 use super::forest::Forest;
 use super::shape::{Columns, Sought, find_columns, sensitive_columns};
-use super::source::{self, Recoding, Released};
+use super::source::{self, Origins, Recoding, Released};
 use super::{DatabaseClaims, DatabaseReport, TableClaims, Tally, check_shape, names};
 use crate::keys::{Groups, Keys, Numbers};
 use crate::{Finding, LabelColumn, Labels};
@@ -159,12 +159,12 @@ fn check_tables(
     let released =
         Released { tables: &tables, columns: &columns, shape: &shape, forest: &forest, added, recoding };
     let origins = source::check(&released, claims, sources, report)?;
-    for (table, parts) in parts.iter().enumerate() {
-        let Some(parts) = parts else {
+    for (table, (parts, grouped)) in parts.iter().zip(&grouped).enumerate() {
+        let (Some(parts), Some(grouped)) = (parts, grouped) else {
             continue;
         };
-        let origins = origins.as_ref().map(|origins| origins[table]);
-        parts.check_values(&claims.tables[table], sources[table].input, origins, &mut report.findings);
+        let claims = &claims.tables[table];
+        parts.check_values(claims, table, grouped, sources[table].input, &origins, &mut report.findings);
     }
     Ok(())
 }
@@ -289,38 +289,48 @@ impl Parts<'_> {
     fn check_values(
         &self,
         claims: &TableClaims,
+        table: usize,
+        grouped: &Grouped,
         original: &dyn Labels,
-        origins: Option<&[u32]>,
+        origins: &Origins<'_>,
         findings: &mut Vec<Finding>,
     ) {
         let header = original.header();
         for (values, (name, _)) in self.sensitive.iter().zip(sensitive_columns(claims)) {
             let mut places = (0..header.len()).filter(|&at| header[at] == name);
-            let claim = match origins {
-                Some(_) => format!(
-                    "the values of {}.{name} in a group are those of its rows' originals",
-                    claims.name
-                ),
-                None => format!("no value of {}.{name} stands more often than in the original", claims.name),
-            };
+            let name = format!("{}.{name}", claims.name);
             let (Some(at), None) = (places.next(), places.next()) else {
                 findings.push(Finding {
-                    claim,
+                    claim: format!("the values of {name} are those of the original"),
                     found: "the original has not one column of that name".into(),
                     holds: false,
                 });
                 continue;
             };
             let (collected, released) = (original.column(at), values.column(1));
-            let (n_different, unit) = match origins {
-                Some(origins) => {
-                    let codes = origins.iter().map(|&row| collected.codes[row as usize]);
+            let too_many = differences(&[&released], &[&collected]).1;
+            let (claim, n_different, unit) = match origins {
+                Origins::Known(origins) => {
+                    let codes = origins[table].iter().map(|&row| collected.codes[row as usize]);
                     let of_origins = LabelColumn { labels: collected.labels.clone(), codes: codes.collect() };
                     let groups = [&values.column(0), &self.rows.column(self.group_at)];
                     let pairs = differences(&[groups[0], &released], &[groups[1], &of_origins]).0;
-                    (pairs, "values of a group do not stand there as often")
+                    let claim = format!("the values of {name} in a group are those of its rows' originals");
+                    (claim, pairs, "values of a group do not stand there as often")
                 }
-                None => (differences(&[&released], &[&collected]).1, "rows are too many"),
+                Origins::Places(places) if too_many == 0 => {
+                    let numbers =
+                        group_numbers(&values.column(0), &self.rows.column(self.group_at), &grouped.of_rows);
+                    let n_strange =
+                        places[table].strange_values(&grouped.of_rows, &numbers, &released, &collected);
+                    let claim =
+                        format!("the values of {name} in a group can be those of its rows' originals");
+                    (claim, n_strange, "values are those of no row of their group")
+                }
+                Origins::Places(_) | Origins::Unknown => {
+                    let claim = format!("no value of {name} stands more often than in the original");
+                    (claim, too_many, "rows are too many")
+                }
             };
             findings.push(Finding {
                 claim,
@@ -329,6 +339,18 @@ impl Parts<'_> {
             });
         }
     }
+}
+
+/// For each row of a table of values the number that its group has among those of the rows; one beyond all if none has it.
+fn group_numbers(values: &LabelColumn<'_>, rows: &LabelColumn<'_>, of_rows: &Groups) -> Vec<u32> {
+    let mut numbers = Numbers::default();
+    let of_rows_label = numbers.all(rows.labels.iter().copied());
+    let of_values_label = numbers.all(values.labels.iter().copied());
+    let mut group_of = vec![of_rows.len() as u32; numbers.len()];
+    for (group, &row) in of_rows.first_rows.iter().enumerate() {
+        group_of[of_rows_label[rows.codes[row as usize] as usize] as usize] = group as u32;
+    }
+    values.codes.iter().map(|&code| group_of[of_values_label[code as usize] as usize]).collect()
 }
 
 /// Two tables with the same columns: how many different rows do not stand equally often in both, and how many rows

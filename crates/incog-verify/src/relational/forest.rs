@@ -77,13 +77,13 @@ impl Forest {
         }
         let is_sound = bad_keys.is_empty() && orphans.is_empty();
         findings.push(bad_keys.finding(
-            format!("every key of a {which} table is unique and not empty"),
+            format!("every key in {which} tables is unique and not empty"),
             names,
             "are not",
             "all are",
         ));
         findings.push(orphans.finding(
-            format!("every foreign key of a {which} table is the key of a parent row"),
+            format!("every foreign key in {which} tables is the key of a parent row"),
             names,
             "have no parent",
             "all are",

@@ -10,9 +10,10 @@
 //! | k-anonymity | every person's tree of quasi-identifiers is that of at least k persons (Theorem 1's classes) |
 //! | α, ℓ, t, δ, β | they hold for the rows of a table with equal places in equal trees (Definition 10) |
 //! | correctness | every released tree is an original one with subtrees removed and labels generalized: by the rows they are said to come from, or by finding an assignment |
-//! | accounting | released and removed rows of a table are its input rows |
+//! | accounting | released and removed rows of a table are its input rows; no more persons are left out than declared |
+//! | keys | none is one of the original, except among the numbers from 1 up, which are in another order there |
 //!
-//! The last two need the original ([`TableSource`]). What is released in place of generalized trees, sensitive values
+//! The last three need the original ([`TableSource`]). What is released in place of generalized trees, sensitive values
 //! apart from exact quasi-identifiers, is checked by [`check_anatomy`].
 //!
 //! The tree of a person tells how many children there are, too: whoever has a row more than all others is unique. A
@@ -26,6 +27,7 @@ mod matching;
 mod candidates;
 mod assignment;
 mod source;
+mod places;
 mod anatomy;
 
 pub use anatomy::{AnatomizedTable, AnatomyTable, VerifiedAnatomy, check_anatomy, verify_anatomy};
@@ -46,6 +48,8 @@ pub struct DatabaseClaims<'a> {
     pub person: String,
     /// Every person looks like at least so many, that one included.
     pub k: u64,
+    /// At most so many persons of the original are left out, if that was declared.
+    pub suppression: Option<u64>,
     /// All tables.
     pub tables: Vec<TableClaims>,
     /// What the release was made from, if it is at hand; in the order of `tables`.
@@ -92,6 +96,8 @@ pub struct DatabaseReport {
     pub class_sizes: Vec<(u64, u64)>,
     /// The tables, in the order of the claims.
     pub tables: Vec<TableReport>,
+    /// Whether a claim could not be decided within a bounded amount of work. It then counts as one that does not hold.
+    pub is_undecided: bool,
 }
 
 /// What was found out about a table.
@@ -128,6 +134,7 @@ impl DatabaseReport {
             smallest_class: None,
             class_sizes: Vec::new(),
             tables: claims.iter().zip(n_rows).map(table).collect(),
+            is_undecided: false,
         }
     }
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     fn shape(tables: Vec<TableClaims>) -> Result<Shape, String> {
-        let claims = DatabaseClaims { person: "p".into(), k: 1, tables, source: None };
+        let claims = DatabaseClaims { person: "p".into(), k: 1, suppression: None, tables, source: None };
         Shape::of(&claims).map_err(|finding| finding.found)
     }
 

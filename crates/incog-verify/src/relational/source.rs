@@ -5,9 +5,12 @@
 //! comes with the original row of every released one, that is a walk over the rows ([`check_origins`]); if not, an
 //! assignment has to be found ([`super::assignment`]).
 
+use rustc_hash::FxHashSet;
+
 use super::assignment::{MAX_WORK, Outcome, Side, assign};
 use super::comparison::{Compared, Pair};
 use super::forest::Forest;
+use super::places::{Places, places};
 use super::shape::{Columns, Shape, Sought, find_columns};
 use super::{DatabaseClaims, DatabaseReport, TableSource, Tally, names};
 use crate::{Finding, Labels};
@@ -32,28 +35,40 @@ pub(super) enum Recoding {
     Exact,
 }
 
+/// Which original rows the released ones come from.
+pub(super) enum Origins<'a> {
+    /// They are known.
+    Known(Vec<&'a [u32]>),
+    /// They are among those with the same place; for exact quasi-identifiers only.
+    Places(Vec<Places>),
+    /// Nothing is known.
+    Unknown,
+}
+
 /// Checks the release against the original. The origins of all rows come back if they were given and are right.
 pub(super) fn check<'a>(
     release: &Released<'_>,
     claims: &DatabaseClaims<'_>,
     sources: &[TableSource<'a>],
     report: &mut DatabaseReport,
-) -> Result<Option<Vec<&'a [u32]>>, Finding> {
+) -> Result<Origins<'a>, Finding> {
     let names = names(&claims.tables);
     let pairs = pair_columns(release, claims, sources)?;
     account(&names, sources, report);
+    report.findings.extend(left_out(release.shape.root, claims, report));
     let originals: Vec<&dyn Labels> = sources.iter().map(|source| source.input).collect();
     let columns = find_columns(&originals, &claims.tables, Sought::Keys, "original")?;
     let planted =
         Forest::plant(&originals, &columns, release.shape, &names, "original", &mut report.findings);
     let Some(forest) = planted else {
-        return Ok(None);
+        return Ok(Origins::Unknown);
     };
+    let given: Vec<&[u32]> = sources.iter().filter_map(|source| source.origins).collect();
+    report.findings.push(new_keys(release, &originals, &columns, &given, &names));
     let tables = release.tables.iter().zip(&originals).zip(&pairs);
     let compared: Vec<Compared> =
         tables.map(|((table, original), pairs)| Compared::new(*table, *original, pairs)).collect();
 
-    let given: Vec<&[u32]> = sources.iter().filter_map(|source| source.origins).collect();
     if !given.is_empty() {
         if given.len() < sources.len() {
             return Err(Finding {
@@ -63,12 +78,13 @@ pub(super) fn check<'a>(
             });
         }
         let holds = check_origins(release, &compared, &forest, &given, &names, report)?;
-        return Ok(holds.then_some(given));
+        return Ok(if holds { Origins::Known(given) } else { Origins::Unknown });
     }
     let released = Side::of_release(release.forest, release.shape, &compared);
     let original = Side::of_original(&forest, release.shape, &compared);
     let outcome = assign(release.shape, &compared, &released, &original, MAX_WORK);
     let n_persons = release.forest.n_rows[release.shape.root];
+    report.is_undecided |= outcome == Outcome::Exceeded;
     report.findings.push(Finding {
         claim: match release.recoding {
             Recoding::Generalized => {
@@ -84,7 +100,69 @@ pub(super) fn check<'a>(
         },
         holds: outcome == Outcome::Assigned,
     });
-    Ok(None)
+    Ok(match release.recoding {
+        Recoding::Generalized => Origins::Unknown,
+        Recoding::Exact => {
+            let tables = [release.tables, originals.as_slice()];
+            Origins::Places(places(release.shape, tables, [release.forest, &forest], &pairs))
+        }
+    })
+}
+
+/// Are no more persons left out than was declared, if it was?
+fn left_out(root: usize, claims: &DatabaseClaims<'_>, report: &DatabaseReport) -> Option<Finding> {
+    let limit = claims.suppression?;
+    let removed = report.tables[root].removed_rows;
+    Some(Finding {
+        claim: format!("at most {limit} persons are left out"),
+        found: removed.map_or("more are released than there are".into(), |n| format!("{n} are")),
+        holds: removed.is_some_and(|removed| removed <= limit),
+    })
+}
+
+/// So many rows that keep their number are no coincidence, if they are also half of all.
+const COINCIDENCE: usize = 8;
+
+/// Are keys new? The numbers from 1 up say nothing, unless they are where they were; any other key of the original does.
+fn new_keys(
+    release: &Released<'_>,
+    originals: &[&dyn Labels],
+    columns: &[Columns],
+    origins: &[&[u32]],
+    names: &[&str],
+) -> Finding {
+    let mut kept = Tally::new(names.len());
+    for (table, original) in originals.iter().enumerate() {
+        let (Some(here), Some(there)) = (release.columns[table].key, columns[table].key) else {
+            continue;
+        };
+        let (keys, old) = (release.tables[table].column(here), original.column(there));
+        let is_number = |key: &str| {
+            let number = key.parse::<usize>().ok().filter(|number| number.to_string() == key);
+            number.is_some_and(|number| (1..=keys.codes.len()).contains(&number))
+        };
+        let used: FxHashSet<&str> = old.codes.iter().map(|&code| old.labels[code as usize]).collect();
+        let of_label: Vec<bool> =
+            keys.labels.iter().map(|key| !is_number(key) && used.contains(key)).collect();
+        for (row_idx, &code) in keys.codes.iter().enumerate() {
+            if of_label[code as usize] {
+                kept.add(table, row_idx);
+            }
+        }
+        let Some(origins) = origins.get(table).filter(|origins| origins.len() == keys.codes.len()) else {
+            continue;
+        };
+        let is_same = |(row_idx, &origin): (usize, &u32)| {
+            let old = old.codes.get(origin as usize).map(|&code| old.labels[code as usize]);
+            old == Some(keys.labels[keys.codes[row_idx] as usize])
+        };
+        let same: Vec<usize> =
+            origins.iter().enumerate().filter(|&pair| is_same(pair)).map(|(row_idx, _)| row_idx).collect();
+        if same.len() >= COINCIDENCE && 2 * same.len() >= keys.codes.len() {
+            same.into_iter().for_each(|row_idx| kept.add(table, row_idx));
+        }
+    }
+    kept.finding("keys are new ones".into(), names, "have a key of the original", "all are")
 }
 
 /// Which released columns are compared with which original ones.

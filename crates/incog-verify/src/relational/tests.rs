@@ -35,7 +35,7 @@ pub(super) fn claims(k: u64, tables: &[&str]) -> DatabaseClaims<'static> {
         }
     });
     let tables: Vec<TableClaims> = tables.collect();
-    DatabaseClaims { person: tables[0].name.clone(), k, tables, source: None }
+    DatabaseClaims { person: tables[0].name.clone(), k, suppression: None, tables, source: None }
 }
 
 pub(super) fn check(tables: &[&str], claims: &DatabaseClaims<'_>) -> DatabaseReport {
@@ -104,8 +104,8 @@ fn keys_and_foreign_keys_are_counted_without_a_cell() {
     assert_eq!(
         findings(&PERSONS.replace("4,b", "3,b"), VISITS),
         [
-            "FAIL  every key of a released table is unique and not empty (1 rows of person are not, the first is row 4)",
-            "FAIL  every foreign key of a released table is the key of a parent row (1 rows of visit have no parent, \
+            "FAIL  every key in released tables is unique and not empty (1 rows of person are not, the first is row 4)",
+            "FAIL  every foreign key in released tables is the key of a parent row (1 rows of visit have no parent, \
              the first is row 6)",
         ]
     );
@@ -120,7 +120,7 @@ fn keys_and_foreign_keys_are_counted_without_a_cell() {
         "a key of a table without children"
     );
     assert_eq!(findings(PERSONS, &VISITS.replace("6,4", "6,9").replace("5,3", "5,8"))[0], {
-        "FAIL  every foreign key of a released table is the key of a parent row (2 rows of visit have no parent, \
+        "FAIL  every foreign key in released tables is the key of a parent row (2 rows of visit have no parent, \
          the first is row 5)"
     });
     assert!(!findings("id,q\n", VISITS).is_empty(), "no parents at all");

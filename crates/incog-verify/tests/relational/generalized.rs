@@ -132,7 +132,7 @@ fn a_changed_key_leaves_an_orphan() {
     assert_fails(
         &[(2, "b1,t1", "b2,t1")],
         &["1 rows of book are not, the first is row 2"],
-        &["every key of a"],
+        &["every key in released tables"],
     );
 }
 
@@ -332,10 +332,11 @@ fn most(released: &[Tree], originals: &[Tree], is_used: &mut Vec<bool>) -> usize
     best
 }
 
-/// Tables p, a, b of trees of depth 2.
-fn write(persons: &[Tree]) -> [StringTable; 3] {
+/// Tables p, a, b of trees of depth 2; keys start with `new`.
+fn write(persons: &[Tree], new: &str) -> [StringTable; 3] {
     let mut texts = ["id,q,o\n", "id,up,q,o\n", "id,up,q,o\n"].map(str::to_owned);
     for (p, person) in persons.iter().enumerate() {
+        let p = format!("{new}{p}");
         texts[0] += &format!("{p},{},{}\n", person.label, person.other);
         for (a, row) in person.children.iter().enumerate() {
             texts[1] += &format!("{p}-{a},{p},{},{}\n", row.label, row.other);
@@ -349,7 +350,7 @@ fn write(persons: &[Tree]) -> [StringTable; 3] {
 
 /// What is found of the assignment.
 fn assigned(released: &[Tree], persons: &[Tree]) -> (bool, String) {
-    let (tables, originals) = (write(released), write(persons));
+    let (tables, originals) = (write(released, "r"), write(persons, ""));
     let claim = |name: &str, parent: Option<&str>| TableClaims {
         name: name.into(),
         columns: None,
@@ -362,6 +363,7 @@ fn assigned(released: &[Tree], persons: &[Tree]) -> (bool, String) {
     let claims = DatabaseClaims {
         person: "p".into(),
         k: 1,
+        suppression: None,
         tables: vec![claim("p", None), claim("a", Some("p")), claim("b", Some("a"))],
         source: Some(originals.iter().map(|table| source(table as &dyn Labels)).collect()),
     };
@@ -420,4 +422,78 @@ proptest! {
         prop_assert_eq!(&all_found, &found, "{:?} of {:?}", released, persons);
         prop_assert!(n_spoilt > 0 || holds);
     }
+}
+
+#[test]
+fn keys_of_the_original_are_noticed() {
+    let keys = |key: &dyn Fn(usize) -> String| {
+        let rows: String = (0..20).map(|row| format!("{},0,0\n", key(row))).collect();
+        table(&format!("id,q,o\n{rows}"))
+    };
+    let found = |released: &StringTable, original: &StringTable, origins: Option<&[u32]>| {
+        let claims = DatabaseClaims {
+            person: "p".into(),
+            k: 1,
+            suppression: None,
+            tables: vec![TableClaims {
+                name: "p".into(),
+                columns: None,
+                key: Some("id".into()),
+                parent: None,
+                quasi_identifiers: vec!["q".into()],
+                sensitive: vec![],
+            }],
+            source: Some(vec![TableSource {
+                input: original,
+                hierarchies: vec![hierarchy(VALUES)],
+                origins,
+            }]),
+        };
+        let report = check_database(&[released], &claims);
+        report.findings.iter().find(|finding| finding.claim == "keys are new ones").unwrap().clone()
+    };
+    let (letters, numbers) = (keys(&|row| format!("S{row}")), keys(&|row| (row + 1).to_string()));
+    let (shuffled, mixed) = (
+        keys(&|row| (20 - row).to_string()),
+        keys(&|row| if row == 3 { "S7".into() } else { (row + 1).to_string() }),
+    );
+    let origins: Vec<u32> = (0..20).collect();
+    for origins in [None, Some(origins.as_slice())] {
+        assert!(found(&shuffled, &letters, origins).holds);
+        assert!(found(&shuffled, &numbers, origins).holds, "any number may be anybody's");
+        assert!(!found(&letters, &letters, origins).holds);
+        assert_eq!(
+            found(&mixed, &letters, origins).found,
+            "1 rows of p have a key of the original, the first is row 4"
+        );
+    }
+    assert!(!found(&numbers, &numbers, Some(&origins)).holds, "everybody kept theirs");
+    assert!(found(&numbers, &numbers, None).holds, "whose they are is not known");
+}
+
+#[test]
+fn more_persons_than_declared_may_not_be_left_out() {
+    let (released, original) = (table("id,q\n1,0\n"), table("id,q\na,0\nb,0\nc,0\n"));
+    let holds = |suppression: Option<u64>| {
+        let claims = DatabaseClaims {
+            person: "p".into(),
+            k: 1,
+            suppression,
+            tables: vec![TableClaims {
+                name: "p".into(),
+                columns: None,
+                key: Some("id".into()),
+                parent: None,
+                quasi_identifiers: vec!["q".into()],
+                sensitive: vec![],
+            }],
+            source: Some(vec![TableSource {
+                input: &original,
+                hierarchies: vec![hierarchy(VALUES)],
+                origins: None,
+            }]),
+        };
+        check_database(&[&released], &claims).holds()
+    };
+    assert_eq!([None, Some(2), Some(1)].map(holds), [true, true, false]);
 }

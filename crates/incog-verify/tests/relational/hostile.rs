@@ -96,7 +96,7 @@ proptest! {
             origins: origins.as_deref(),
         };
         let sources = originals.iter().map(|table| source(table as &dyn Labels)).collect();
-        let claims = DatabaseClaims { person: "p".into(), k: 2, tables, source: with_source.then_some(sources) };
+        let claims = DatabaseClaims { person: "p".into(), k: 2, suppression: None, tables, source: with_source.then_some(sources) };
         let tables: Vec<&dyn Labels> = release.iter().map(|table| table as &dyn Labels).collect();
         let report = check_database(&tables, &claims);
         prop_assert!(!report.findings.is_empty());

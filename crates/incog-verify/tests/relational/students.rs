@@ -50,6 +50,7 @@ pub(crate) fn students(k: u64) -> DatabaseClaims<'static> {
     DatabaseClaims {
         person: "student".into(),
         k,
+        suppression: None,
         tables: vec![
             table(&["sid", "gpa"], None, "student"),
             table(&["scid", "sid", "course", "grade"], Some(("student", "sid")), "takes"),

@@ -20,7 +20,7 @@ use incog_core::{Error, Result};
 use incog_verify::AnatomizedTable;
 
 use super::release::{Cells, Minted, TableRelease, of_records};
-use crate::database::plan::{DatabasePlan, in_table};
+use crate::database::plan::{DatabasePlan, in_table, is_file_name};
 
 /// The column with the number of a row's group.
 pub(crate) const GROUP: &str = "group";
@@ -32,16 +32,29 @@ impl DatabasePlan {
         columns.filter(|column| column.role() == Role::Sensitive)
     }
 
-    /// Fails if a table of an anatomized release would have two columns of one name.
+    /// Fails if a table of an anatomized release would have two columns of one name, or two tables one file.
     pub(crate) fn check_anatomy(&self) -> Result<()> {
+        let mut files: Vec<String> =
+            self.database.relations().iter().map(|relation| self.file_name(&relation.name, None)).collect();
         for (at, relation) in self.database.relations().iter().enumerate() {
+            let refused = |column: &str, problem: &str| {
+                let table = in_table(&relation.name);
+                Error::input(format!("{table}the column `{column}` {problem} in an anatomized release"))
+                    .with_hint("rename it in the data")
+            };
             let is_sensitive = self.sensitive_columns(at).next().is_some();
             if is_sensitive && relation.table.column(GROUP).is_some() {
-                return Err(Error::input(format!(
-                    "{}the column `{GROUP}` is in the way of the number that an anatomized release puts there",
-                    in_table(&relation.name)
-                ))
-                .with_hint("rename it in the data"));
+                return Err(refused(GROUP, "is in the way of the number of a row's group"));
+            }
+            for column in self.sensitive_columns(at) {
+                if !is_file_name(column.name()) {
+                    return Err(refused(column.name(), "cannot be part of a file's name, as it would be"));
+                }
+                let file = self.file_name(&relation.name, Some(column.name()));
+                if files.contains(&file) {
+                    return Err(refused(column.name(), "and another table would have the same file"));
+                }
+                files.push(file);
             }
         }
         Ok(())

@@ -51,6 +51,10 @@ impl std::fmt::Debug for DatabasePlan {
     }
 }
 
+/// What to do about a column that nobody has declared.
+const DECLARE: &str = "declare every column of a table as columns.NAME = { role = \"identifier\", \"quasi-identifier\", \
+     \"sensitive\" or \"other\" }; one that holds the key of another table as parent = { table = ..., column = ... }";
+
 /// What a search says once its settings make sense.
 struct Settings {
     algorithm: &'static str,
@@ -85,7 +89,7 @@ impl DatabasePlan {
             let delimiter = of_table.note(plan::delimiter(table)).flatten();
             let data = of_table.note(Data::open(&table.inputs(), delimiter));
             if let Some(data) = &data {
-                plan::check_columns(table, data.header(), &mut of_table);
+                plan::check_columns(table, data.header(), DECLARE, &mut of_table);
             }
             mistakes.take(&of_table, &in_table(name));
             opened.extend(data.map(|data| (*name, table, required, data)));
@@ -163,6 +167,11 @@ impl DatabasePlan {
             .map(|(at, _)| at)
             .collect()
     }
+}
+
+/// Can it be part of a file's name?
+pub(crate) fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\', '\0'])
 }
 
 /// What a message about a table begins with.
@@ -315,7 +324,7 @@ fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
             mistakes.note::<()>(Err(job.mistake(&key, in_table(name) + &text).with_hint(hint)));
         };
         // Table names become file names.
-        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
+        if !is_file_name(name) || name.starts_with('.') {
             mistake(&[], "its name cannot be a file's".into(), "a release has a file named after each table");
         }
         if table.path.all().iter().any(|path| path.as_os_str() == STANDARD) {

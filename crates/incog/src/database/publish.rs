@@ -15,7 +15,7 @@ use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, exten
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
-use crate::job::ReleaseKind;
+use crate::job::{Order, ReleaseKind};
 use crate::record::Key;
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};
@@ -204,7 +204,16 @@ impl DatabasePlan {
                         &verified.tables()[at],
                     ),
                     (Verified::Anatomized(verified), Some((number, _))) => (
-                        sink::write_anatomy(verified, at, Some(number), file, &layout, order, watch)?,
+                        // In the order of the rows, every value would be next to its row.
+                        sink::write_anatomy(
+                            verified,
+                            at,
+                            Some(number),
+                            file,
+                            &layout,
+                            Order::Shuffle,
+                            watch,
+                        )?,
                         &verified.tables()[at].sensitive[number].1,
                     ),
                     (Verified::Anatomized(verified), None) => (
@@ -262,7 +271,8 @@ impl DatabasePlan {
                 let kept =
                     self.released_columns(table).into_iter().filter(|&at| !is_sensitive(columns[at].name()));
                 let is_key = |at: usize| self.job.tables[&relation.name].is_key(columns[at].name());
-                kept.map(|at| (at, !is_key(at))).chain([nowhere]).collect()
+                let group = self.sensitive_columns(table).next().map(|_| nowhere);
+                kept.map(|at| (at, !is_key(at))).chain(group).collect()
             }
         };
         Layout::new(path, &self.tables[table].format, &released)

@@ -208,6 +208,11 @@ impl DatabaseRecord {
             }
         }
         if let Ok(job) = self.job() {
+            for (name, table) in &job.tables {
+                if let Some(part) = record.tables.get_mut(name) {
+                    part.quasi_identifiers = table.quasi_identifiers();
+                }
+            }
             record.claims.k = job.policy.k.unsigned_abs();
             record.claims.requires = requires(&job).unwrap_or_default();
             record.release = job.database.release;

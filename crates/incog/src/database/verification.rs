@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::Path;
 
 use incog_core::relational::Release;
-use incog_core::{Error, Result};
+use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{
     AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableSource, check_anatomy, check_database,
 };
 use incog_verify::{Counted, Finding, Labels, SensitiveClaim};
 
 use crate::database::plan::{DatabasePlan, in_table};
-use crate::database::record::{DatabaseRecord, SeenFile, SeenTable};
+use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
@@ -25,6 +25,8 @@ use crate::verification::{
 struct Folder {
     tables: Vec<ReadTable>,
     seen: Vec<SeenTable>,
+    /// Files in it that belong to no table.
+    n_others: u64,
 }
 
 struct ReadTable {
@@ -72,6 +74,7 @@ impl DatabasePlan {
         Ok(DatabaseClaims {
             person: self.job.database.person.clone(),
             k: self.job.policy.k.unsigned_abs(),
+            suppression: self.budget,
             tables,
             source: Some(sources),
         })
@@ -149,12 +152,18 @@ pub fn verify_database_against(
             columns: Some(columns),
             key: table.key.clone(),
             parent: table.parents().first().map(|parent| (parent.table.clone(), parent.column.clone())),
-            quasi_identifiers: part.quasi_identifiers.clone(),
+            // Not what the record says of itself: its job is what its digest is of.
+            quasi_identifiers: table.quasi_identifiers(),
             sensitive: on_columns(sensitive.map(|(column, _)| column.clone()), known),
         });
     }
-    let claims =
-        DatabaseClaims { person: job.database.person.clone(), k: record.claims.k, tables, source: None };
+    let claims = DatabaseClaims {
+        person: job.database.person.clone(),
+        k: record.claims.k,
+        suppression: None,
+        tables,
+        source: None,
+    };
     let mut report = folder.check(job.database.release, &claims);
     let names: Vec<String> = job.tables.keys().cloned().collect();
     let anew = record.with_seen(&names, &folder.seen, &report);
@@ -164,7 +173,7 @@ pub fn verify_database_against(
 }
 
 impl Folder {
-    /// Reads the tables of a release: CSV or Parquet, whichever is there. Where the delimiter of a table is not known, its
+    /// Reads the tables of a release. Where the delimiter of a table is not known, its
     /// header's most frequent one is taken.
     fn read(job: &DatabaseJob, folder: &Path, delimiters: &[Option<u8>]) -> Result<Self> {
         if !folder.is_dir() {
@@ -176,20 +185,19 @@ impl Folder {
         }
         let read = |table: &str, column: Option<&str>, delimiter| -> Result<(Box<dyn Labels>, SeenFile)> {
             let stem = column.map_or(table.to_owned(), |column| format!("{table}.{column}"));
-            let names = [".csv", ".parquet"].map(|ending| format!("{stem}{ending}"));
-            let Some(name) = names.iter().find(|name| folder.join(name).is_file()) else {
+            let name = format!("{stem}{}", extension(job.database.format));
+            let path = folder.join(&name);
+            if !path.is_file() {
                 return Err(Error::input(format!(
-                    "{}the release `{}` has no file `{}`",
+                    "{}the release `{}` has no file `{name}`",
                     in_table(table),
-                    folder.display(),
-                    names[0]
+                    folder.display()
                 )));
-            };
-            let path = folder.join(name);
+            }
             let labels = read_release(&path, delimiter)?;
             let seen = SeenFile {
-                name: name.clone(),
                 sha256: sha256_of(&path)?,
+                name,
                 rows: labels.n_rows() as u64,
                 columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
             };
@@ -210,10 +218,35 @@ impl Folder {
             tables.push(ReadTable { rows, sensitive });
             seen.push(SeenTable { rows: file, sensitive: files });
         }
-        Ok(Folder { tables, seen })
+        let files = seen.iter().flat_map(|table: &SeenTable| {
+            std::iter::once(&table.rows).chain(table.sensitive.iter().map(|(_, file)| file))
+        });
+        let known: Vec<&str> = files.map(|file| file.name.as_str()).chain([RECORD]).collect();
+        let failed = |error: std::io::Error| {
+            Error::new(ErrorKind::Io, format!("cannot read the folder `{}`: {error}", folder.display()))
+        };
+        let mut n_others = 0;
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            n_others += u64::from(!known.iter().any(|known| name == *known));
+        }
+        Ok(Folder { tables, seen, n_others })
     }
 
     fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> DatabaseReport {
+        let mut report = self.check_tables(kind, claims);
+        report.findings.push(Finding {
+            claim: "the folder holds the files of the release and its record, and nothing else".into(),
+            found: match self.n_others {
+                0 => "it does".into(),
+                n => format!("it holds {n} other files, which nobody has checked"),
+            },
+            holds: self.n_others == 0,
+        });
+        report
+    }
+
+    fn check_tables(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> DatabaseReport {
         match kind {
             ReleaseKind::Generalized => {
                 let tables: Vec<&dyn Labels> = self.tables.iter().map(|table| &*table.rows).collect();
@@ -233,7 +266,7 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &DatabaseReport) -> f
         writeln!(f, "  {finding}")?;
     }
     for table in &report.tables {
-        write_measured(f, &table.measured, &format!("{}.", table.name), "set of rows")?;
+        write_measured(f, &table.measured, &format!("{}.", table.name), ["set of rows", "sets of rows"])?;
     }
     Ok(())
 }

@@ -230,6 +230,11 @@ impl TableJob {
         }
     }
 
+    /// The columns that are quasi-identifiers, in the order of the job.
+    pub(crate) fn quasi_identifiers(&self) -> Vec<String> {
+        super::quasi_identifiers(&self.columns)
+    }
+
     /// Is the column a key or a foreign key?
     pub(crate) fn is_key(&self, column: &str) -> bool {
         self.key.as_deref() == Some(column) || self.parents().iter().any(|parent| parent.column == column)
@@ -306,15 +311,20 @@ impl DatabaseJob {
         })
     }
 
-    /// The table and the column that a requirement's name means: `takes.grade`, or `grade` if one table has it.
+    /// The table and the column that a requirement's name means: `takes.grade`, or `grade` if one table has it. Nothing if
+    /// it may mean several.
     pub(crate) fn column<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'a str)> {
-        let qualified = self.tables.iter().find_map(|(table, job)| {
-            let column = name.strip_prefix(table.as_str())?.strip_prefix('.')?;
-            job.columns.contains_key(column).then_some((table.as_str(), column))
-        });
-        let mut tables = self.tables.iter().filter(|(_, job)| job.columns.contains_key(name));
-        let only = tables.next().filter(|_| tables.next().is_none());
-        qualified.or_else(|| only.map(|(table, _)| (table.as_str(), name)))
+        let mut columns = self.columns_named(name);
+        columns.next().filter(|_| columns.next().is_none())
+    }
+
+    /// All tables and columns that a name may mean.
+    fn columns_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.tables.iter().flat_map(move |(table, job)| {
+            let qualified = name.strip_prefix(table.as_str()).and_then(|rest| rest.strip_prefix('.'));
+            let columns = qualified.into_iter().chain([name]);
+            columns.filter(|column| job.columns.contains_key(*column)).map(|column| (table.as_str(), column))
+        })
     }
 
     /// The same, or what is wrong with requirement number `at`.
@@ -331,9 +341,9 @@ impl DatabaseJob {
                 .iter()
                 .flat_map(|(table, job)| job.columns.keys().map(move |column| format!("{table}.{column}")))
                 .collect();
-            let n_tables = self.tables.values().filter(|job| job.columns.contains_key(name)).count();
-            let mistake = match (n_tables, nearest(all.iter().map(String::as_str), name)) {
-                (2.., _) => format!("{n_tables} tables have a column `{name}`"),
+            let n_columns = self.columns_named(name).count();
+            let mistake = match (n_columns, nearest(all.iter().map(String::as_str), name)) {
+                (2.., _) => format!("{n_columns} columns may be meant by `{name}`"),
                 (_, Some(near)) => format!("no table has the column `{name}`; did you mean `{near}`?"),
                 _ => format!("no table has the column `{name}`"),
             };
@@ -463,7 +473,7 @@ columns.grade = { role = "sensitive" }
         let job = DatabaseJob::parse(&twice).unwrap();
         assert_eq!(
             job.required_column(1).unwrap_err().to_string(),
-            "line 12: 2 tables have a column `grade`"
+            "line 12: 2 columns may be meant by `grade`"
         );
     }
 

@@ -433,6 +433,11 @@ impl Job {
         crate::requirements::find_hierarchies(self, folders)
     }
 
+    /// The columns that are quasi-identifiers, in the order of the job.
+    pub(crate) fn quasi_identifiers(&self) -> Vec<String> {
+        quasi_identifiers(&self.columns)
+    }
+
     /// The files and folders of the data.
     pub(crate) fn inputs(&self) -> Vec<PathBuf> {
         self.input.path.all().iter().map(|path| self.resolve(path)).collect()
@@ -447,6 +452,12 @@ impl Job {
     pub(crate) fn at(&self, key: &[&str], error: &Error) -> Error {
         error.prefixed(&place(&self.path, self.lines.of(key)))
     }
+}
+
+/// Those of some columns that are quasi-identifiers.
+fn quasi_identifiers(columns: &IndexMap<String, ColumnJob>) -> Vec<String> {
+    let quasi = columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
+    quasi.map(|(name, _)| name.clone()).collect()
 }
 
 /// The text of a job file.

@@ -1,8 +1,9 @@
 //! A folder of files that appears whole or not at all.
 //!
-//! The files are written into a hidden folder beside the target, which is renamed when all are there. An earlier release is
-//! moved aside first and comes back if that fails; it is removed when the new one is in its place. Anything else that
-//! stands at the target stays: only what a release's own record lists is taken for an earlier release.
+//! The files are written into a hidden folder beside the target, which is renamed when all are there. With an earlier release
+//! it changes places, at one stroke where the system can do that (Linux); the earlier one is then removed. Anything else
+//! that stands at the target stays: only what a release's own record lists is taken for an earlier release, and what somebody
+//! has put there in the meantime brings it back.
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ use crate::sink::cannot_write;
 pub(crate) struct Place {
     target: PathBuf,
     parent: PathBuf,
+    /// The files of the earlier release.
+    written: Vec<String>,
 }
 
 impl Place {
@@ -35,26 +38,35 @@ impl Place {
             return Err(failed("its parent folder does not exist").with_hint("create that folder first"));
         }
         let target = parent.join(name);
-        let place = Place { parent, target };
+        let mut place = Place { parent, target, written: Vec::new() };
         let Ok(metadata) = std::fs::symlink_metadata(&place.target) else {
             return Ok(place);
         };
+        if metadata.is_symlink() {
+            return Err(failed("it is a link").with_hint("name the folder itself, or another one"));
+        }
         if !metadata.is_dir() {
             return Err(failed("it is a file, and should be a folder").with_hint("choose another folder"));
         }
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&place.target).map_err(|error| failed(&error.to_string()))? {
-            let entry = entry.map_err(|error| failed(&error.to_string()))?;
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-        let written = written(&names);
-        let n_others = names.iter().filter(|name| !written.contains(name)).count();
-        if n_others > 0 {
-            return Err(failed(&format!("the folder holds {n_others} files that no earlier release lists"))
-                .with_hint("choose another folder, or remove this one"));
-        }
+        let names = names_in(&place.target).map_err(|error| failed(&error.to_string()))?;
+        place.written = written(&names);
+        place.check(&names)?;
         Ok(place)
     }
+
+    /// Is nothing there but the earlier release?
+    fn check(&self, names: &[String]) -> Result<()> {
+        let n_others = names.iter().filter(|name| !self.written.contains(name)).count();
+        if n_others == 0 {
+            return Ok(());
+        }
+        let problem = format!("the folder holds {n_others} files that no earlier release lists");
+        Err(cannot_write(&self.target, &problem).with_hint("choose another folder, or remove this one"))
+    }
+}
+
+fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
 /// A folder that is being written. Dropped, it is gone.
@@ -78,25 +90,47 @@ impl UnfinishedFolder {
     pub(crate) fn appear(self) -> Result<()> {
         let UnfinishedFolder { place, folder } = self;
         let failed = |error: std::io::Error| cannot_write(&place.target, &error.to_string());
-        let earlier = if place.target.exists() {
-            let earlier = hidden(&place)?;
-            std::fs::rename(&place.target, earlier.path()).map_err(failed)?;
-            Some(earlier)
-        } else {
-            None
-        };
-        if let Err(error) = std::fs::rename(folder.path(), &place.target) {
-            if let Some(earlier) = earlier {
-                // If even that fails, what was there is kept under its hidden name.
-                let kept = earlier.keep();
-                let _ = std::fs::rename(kept, &place.target);
-            }
-            return Err(failed(error));
+        if !place.target.exists() {
+            std::fs::rename(folder.path(), &place.target).map_err(failed)?;
+            // There is nothing left at its old name to remove.
+            let _ = folder.keep();
+            return Ok(());
         }
-        // There is nothing left at its old name to remove.
-        let _ = folder.keep();
+        exchange(&place, folder.path()).map_err(failed)?;
+        // Now the hidden folder holds what was there. It is removed only if that is what was looked at before.
+        let names = names_in(folder.path()).map_err(failed)?;
+        if let Err(error) = place.check(&names) {
+            exchange(&place, folder.path()).map_err(failed)?;
+            return Err(error);
+        }
         Ok(())
     }
+}
+
+/// The target and another folder change places.
+#[cfg(target_os = "linux")]
+fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    match renameat2(AT_FDCWD, folder, AT_FDCWD, &place.target, RenameFlags::RENAME_EXCHANGE) {
+        // Not every file system can do it.
+        Err(nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS) => exchange_in_steps(place, folder),
+        other => other.map_err(std::io::Error::from),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
+    exchange_in_steps(place, folder)
+}
+
+/// The same in three steps; if the second fails, the first is undone.
+fn exchange_in_steps(place: &Place, folder: &Path) -> std::io::Result<()> {
+    let aside = hidden(place).map_err(|error| std::io::Error::other(error.to_string()))?.keep();
+    std::fs::rename(&place.target, &aside)?;
+    std::fs::rename(folder, &place.target).inspect_err(|_| {
+        let _ = std::fs::rename(&aside, &place.target);
+    })?;
+    std::fs::rename(&aside, folder)
 }
 
 /// An empty folder beside the target.
@@ -140,6 +174,34 @@ mod tests {
         assert_eq!(names(&target), ["a.csv"]);
         write(&target, "b.csv").unwrap();
         assert_eq!((names(&target), names(outside.path())), (vec!["b.csv".into()], vec!["release".into()]));
+    }
+
+    #[test]
+    fn folders_change_places_in_steps_too() {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("release");
+        write(&target, "a.csv").unwrap();
+        let place = Place::look(&target, <[String]>::to_vec).unwrap();
+        let folder = hidden(&place).unwrap();
+        std::fs::write(folder.path().join("b.csv"), "x").unwrap();
+        exchange_in_steps(&place, folder.path()).unwrap();
+        assert_eq!((names(&target), names(folder.path())), (vec!["b.csv".into()], vec!["a.csv".into()]));
+    }
+
+    #[test]
+    fn what_appears_in_the_meantime_stays() {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("release");
+        write(&target, "a.csv").unwrap();
+        let folder = UnfinishedFolder::create(Place::look(&target, <[String]>::to_vec).unwrap()).unwrap();
+        std::fs::write(folder.file("b.csv"), "x").unwrap();
+        std::fs::write(target.join("mine.txt"), "mine").unwrap();
+        let error = folder.appear().unwrap_err().to_string();
+        assert!(error.ends_with("holds 1 files that no earlier release lists"), "{error}");
+        assert_eq!(
+            (names(&target), names(outside.path()).len()),
+            (vec!["a.csv".into(), "mine.txt".into()], 1)
+        );
     }
 
     #[test]
