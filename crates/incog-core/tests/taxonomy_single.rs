@@ -11,11 +11,11 @@ use incog_core::algorithm::single::{
     Aim, AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single,
     SingleAnswer, UnrestrictedOptions, attribute_suppression, datafly, full_subtree, genetic, unrestricted,
 };
-use incog_core::algorithm::{self, has_optimum_search, optimum};
+use incog_core::algorithm::{self, optimum};
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
-use incog_core::metric::{self, Cells, Costs, Direction, Distortion, Metric, Statistics};
+use incog_core::metric::{self, Cells, Costs, Distortion, Metric, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::validate::{check_attribute_suppression, check_full_subtree, check_unrestricted};
 use incog_core::recoding::{PerLevel, PerValue, Recoding, Release};
@@ -774,37 +774,249 @@ fn adult() -> Option<Sample> {
     Some(sample)
 }
 
+/// The label at each level of the cells of an answer, counted by group: each group of the release as the policy sees it.
+fn groups_of(setting: &Setting<'_>, answer: &PerValue) -> BTreeMap<Vec<u32>, (u64, BTreeMap<u32, u64>)> {
+    let release = Recoding::PerValue(answer.clone()).apply(&setting.table, &setting.attributes).unwrap();
+    let n_columns = setting.attributes.len();
+    // Numbers by text: labels may stand twice in a column.
+    let columns: Vec<Vec<u32>> = (0..=n_columns)
+        .map(|column| {
+            let labels: Vec<&str> = release.labels(column).collect();
+            let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+            let numbers: Vec<u32> =
+                labels.iter().zip(0..).map(|(label, at)| *first.entry(label).or_insert(at)).collect();
+            release.codes(column).into_iter().map(|code| numbers[code as usize]).collect()
+        })
+        .collect();
+    let mut groups: BTreeMap<Vec<u32>, (u64, BTreeMap<u32, u64>)> = BTreeMap::new();
+    for row_idx in 0..release.n_rows() {
+        let labels = (0..n_columns).map(|column| columns[column][row_idx]).collect();
+        let (rows, values) = groups.entry(labels).or_default();
+        *rows += 1;
+        *values.entry(columns[n_columns][row_idx]).or_default() += 1;
+    }
+    groups
+}
+
 #[test]
 fn on_adult_a_freer_model_loses_no_more() {
     let Some(sample) = adult() else { return };
     let metric = find(metric::ALL, "loss").unwrap().item;
-    let base = Setting::k(&sample, 2, 0);
-    let start = std::time::Instant::now();
-    for _ in 0..10 {
-        use incog_core::frequency::FrequencySource;
-        base.rows.count(&incog_core::lattice::Grouping::of_levels(&[0; 8]), &Default::default(), incog_core::frequency::Method::Auto).unwrap();
-    }
-    eprintln!("base group-by {:?}", start.elapsed() / 10);
-    for (k, budget) in [(2, 0), (5, 0), (10, 0), (100, 0), (10, 452)] {
-        let setting = Setting::k(&sample, k, budget);
+    let half = Require { alpha: Some("0.8".into()), ..Require::of("alpha-k", "illness") };
+    for (k, budget, with) in
+        [(2, 0, None), (5, 0, None), (10, 0, None), (100, 0, None), (10, 452, None), (5, 0, Some(&half))]
+    {
+        let requires = [Require::k_anonymity(k)].into_iter().chain(with.cloned()).collect();
+        let setting = Setting::new(&sample, requires, None, budget);
         let costs = setting.costs();
         let aim = Aim { metric, costs: &costs };
         let (problem, watch) = (setting.problem(), Watch::new());
-        let start = std::time::Instant::now();
         let node = optimum(problem, &setting.attributes, &costs, metric, &watch).unwrap().best.unwrap();
         let node = metric.score(&costs, &node.statistics);
-        eprintln!("k {k} budget {budget} node {node:.4} {:?}", start.elapsed());
-        let start = std::time::Instant::now();
-        let found = full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
+        let of = |answer: &PerValue| {
+            for (rows, values) in groups_of(&setting, answer).values() {
+                assert!(*rows >= k);
+                assert!(with.is_none() || values.values().all(|n| n * 10 <= rows * 8));
+            }
+            assert!(answer.suppressed_rows() <= budget);
+            metric.score(&costs, &Statistics::of_values(problem, &setting.attributes, answer).unwrap())
+        };
+        let found = full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch);
+        let found = found.unwrap().unwrap();
         check_full_subtree(&found.recoding, &setting.attributes).unwrap();
-        let time = start.elapsed();
-        let subtree = metric.score(&costs, &Statistics::of_values(problem, &setting.attributes, &found.recoding).unwrap());
-        eprintln!("   subtree {subtree:.4} {time:?} suppressed {}", found.recoding.suppressed_rows());
-        let start = std::time::Instant::now();
-        let found = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &watch).unwrap().unwrap();
-        let time = start.elapsed();
-        let any = metric.score(&costs, &Statistics::of_values(problem, &setting.attributes, &found.recoding).unwrap());
-        eprintln!("   unrestricted {any:.4} {time:?} partial {}", (0..8).map(|at| found.recoding.partial_labels(at)).sum::<u64>());
-        assert!(subtree <= node && any <= subtree);
+        let subtree = of(&found.recoding);
+        let found = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &watch);
+        let found = found.unwrap().unwrap();
+        check_unrestricted(&found.recoding, &setting.attributes).unwrap();
+        let any = of(&found.recoding);
+        assert!(subtree <= node && any <= subtree, "{k} {budget}: {node} {subtree} {any}");
+        if budget > 0 || k == 100 {
+            assert!(
+                subtree < node,
+                "{k} {budget}: {node} {subtree}: else full-subtree would buy nothing here"
+            );
+        }
     }
+}
+
+/// 24 columns of four levels: more than 10^14 nodes.
+#[test]
+fn genetic_finds_a_node_where_no_lattice_can_be_built() {
+    let tree: Vec<String> = (0..8).map(|leaf| format!("a{leaf} b{} c{} *", leaf / 2, leaf / 4)).collect();
+    let tree: Vec<&str> = tree.iter().map(String::as_str).collect();
+    let columns = (0..24_usize).map(|at| {
+        let cells: Vec<String> =
+            (0..400_usize).map(|row_idx| format!("a{}", (row_idx / (1 + at % 5)) * (at + 3) % 8)).collect();
+        column(&format!("q{at}"), &tree, &cells.iter().map(|cell| (cell.as_str(), 1)).collect::<Vec<_>>())
+    });
+    let sample = Sample::new(columns.collect());
+    let setting = Setting::k(&sample, 5, 20);
+    let costs = setting.costs();
+    let metric = find(metric::ALL, "loss").unwrap().item;
+    let aim = Aim { metric, costs: &costs };
+    assert!(incog_core::lattice::Lattice::new(&setting.attributes.heights()).is_err());
+    let (problem, watch) = (setting.problem(), Watch::new());
+    let run = |seed, max_evaluations| {
+        let options = GeneticOptions { seed, max_evaluations, ..GeneticOptions::new(aim) };
+        let found = genetic(problem, &setting.attributes, options, &watch).unwrap().unwrap();
+        assert_eq!(found.quality, Quality::Heuristic);
+        assert!(setting.row_levels(&of_node(&sample, &found.recoding)).is_some());
+        found.recoding
+    };
+    let loss = |levels: &[u8]| {
+        let row_levels = setting.row_levels(&of_node(&sample, levels)).unwrap();
+        score(&sample, &row_levels, &setting.weights, "loss")
+    };
+    let few = run(1, 1);
+    assert_eq!(few, setting.attributes.heights(), "one evaluation is the top's");
+    let before = watch.nodes_judged();
+    let many = run(1, 1500);
+    assert!(watch.nodes_judged() - before <= 1500 + 24 * 3 + 1, "Datafly's steps beside");
+    let greedy = datafly(problem, &setting.attributes, DataflyOptions::default(), &watch).unwrap().unwrap();
+    assert!(loss(&many) < loss(&few) && loss(&many) <= loss(&greedy.recoding));
+    // The same, whatever the number of threads; and full-subtree starts from there.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(pool.install(|| run(1, 1500)), many);
+    let found =
+        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
+    check_full_subtree(&found.recoding, &setting.attributes).unwrap();
+    check_values(&setting, &found.recoding, "loss").unwrap();
+}
+
+/// Where level 0 is ruled out, a value is its lowest label; where a top has several labels, it cannot be suppressed.
+#[test]
+fn levels_that_are_ruled_out_are_not_used() {
+    let tree = ["a x p *", "b x p *", "c y p *", "d z q *"];
+    let sample = Sample::new(vec![column("q", &tree, &[("a", 1), ("b", 2), ("c", 2), ("d", 3)])]);
+    let table = sample.table();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let metric = find(metric::ALL, "loss").unwrap().item;
+    for (numbers, subtree, suppression) in [
+        // x, x, x, y, y, z: at the lowest that is left.
+        (&[1_u8, 2, 3][..], Some([0_u8, 0, 0, 0]), Some(2_u8)),
+        (&[0, 2][..], Some([1, 1, 1, 0]), None),
+        (&[0, 3][..], Some([1, 1, 1, 1]), Some(1)),
+        (&[2][..], Some([0, 0, 0, 0]), None),
+    ] {
+        let attribute = sample.attributes(&table)[0].clone().with_levels(numbers).unwrap();
+        let attributes = Attributes::new(vec![attribute]).unwrap();
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let problem = Problem { source: &rows, policy: &policy };
+        let costs = Costs::new(problem, &attributes).unwrap();
+        let aim = Aim { metric, costs: &costs };
+        for max_cuts in [0, 100] {
+            let options = FullSubtreeOptions { aim, max_cuts };
+            let found = full_subtree(problem, &attributes, options, &Watch::new()).unwrap();
+            assert_eq!(
+                found.as_ref().map(|found| found.recoding.levels(0)),
+                subtree.as_ref().map(|l| &l[..]),
+                "{numbers:?}"
+            );
+            check_full_subtree(&found.unwrap().recoding, &attributes).unwrap();
+        }
+        let options = AttributeSuppressionOptions::new(aim);
+        match attribute_suppression(problem, &attributes, options, &Watch::new()) {
+            Ok(found) => assert_eq!(found.map(|found| found.recoding[0]), suppression, "{numbers:?}"),
+            Err(error) => {
+                assert_eq!((error.kind(), numbers), (ErrorKind::Input, &[2_u8][..]));
+                assert!(error.hint().unwrap().contains("full-subtree"));
+            }
+        }
+    }
+}
+
+#[test]
+fn validators_refuse_what_breaks_the_model() {
+    let tree = ["a x *", "b x *", "c y *", "d y *"];
+    let sample = Sample::new(vec![column("q", &tree, &[("a", 2), ("b", 2), ("c", 2), ("d", 2)])]);
+    let setting = Setting::k(&sample, 1, 0);
+    let attributes = &setting.attributes;
+    let of = |levels: [u8; 4]| PerValue::new(setting.problem(), attributes, &[levels.to_vec()]);
+    for (levels, expected) in [
+        ([0, 0, 1, 1], true),
+        ([2, 2, 2, 2], true),
+        ([1, 0, 0, 0], false),
+        ([1, 1, 2, 2], false),
+        ([2, 2, 2, 0], false),
+    ] {
+        let recoding = of(levels).unwrap();
+        assert_eq!(check_full_subtree(&recoding, attributes).is_ok(), expected, "{levels:?}");
+        assert_eq!(check_unrestricted(&recoding, attributes), Ok(()));
+        assert_eq!(recoding.partial_labels(0) > 0, !expected, "{levels:?}");
+    }
+    assert_eq!(of([0, 0, 0, 3]).unwrap_err().kind(), ErrorKind::Internal);
+    assert!(PerValue::new(setting.problem(), attributes, &[vec![0; 3]]).is_err());
+    assert!(PerValue::new(setting.problem(), attributes, &[]).is_err());
+    assert_eq!(check_attribute_suppression(&[0], attributes), Ok(()));
+    assert_eq!(check_attribute_suppression(&[2], attributes), Ok(()));
+    for wrong in [&[1_u8][..], &[3], &[]] {
+        assert!(check_attribute_suppression(wrong, attributes).is_err());
+    }
+    // What the policy refuses is no recoding, and one of another table is noticed.
+    let strict = Setting::k(&sample, 3, 0);
+    assert_eq!(
+        PerValue::new(strict.problem(), attributes, &[vec![0; 4]]).unwrap_err().kind(),
+        ErrorKind::Policy
+    );
+    let other = Sample::new(vec![column(
+        "q",
+        &[tree[0], tree[1], tree[2], tree[3], "e z *"],
+        &[("e", 9), ("a", 1), ("b", 1), ("c", 1), ("d", 1)],
+    )]);
+    let table = other.table();
+    let recoding = Recoding::PerValue(of([0; 4]).unwrap());
+    assert_eq!(recoding.apply(&table, &other.attributes(&table)).unwrap_err().kind(), ErrorKind::Internal);
+}
+
+#[test]
+fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
+    let tree = ["a x *", "b x *", "c y *", "d y *"];
+    let sample = Sample::new(vec![column("q", &tree, &[("a", 2), ("b", 2), ("c", 1), ("d", 1)])]);
+    let setting = Setting::k(&sample, 2, 0);
+    let costs = setting.costs();
+    let aim = Aim { metric: find(metric::ALL, "loss").unwrap().item, costs: &costs };
+    for (name, expected) in [
+        ("attribute-suppression", [2; 4]),
+        ("datafly", [1; 4]),
+        ("genetic", [1; 4]),
+        ("full-subtree", [0, 0, 1, 1]),
+        ("unrestricted", [0, 0, 1, 1]),
+    ] {
+        let single: Single = find(algorithm::RECODING_A, name).unwrap().item;
+        let (problem, attributes) = (setting.problem(), &setting.attributes);
+        let found = single.run(problem, attributes, aim, 7, &Watch::new()).unwrap().unwrap();
+        let levels = match found.recoding {
+            SingleAnswer::Levels(levels) => levels.repeat(4),
+            SingleAnswer::Values(values) => values.levels(0).to_vec(),
+        };
+        assert_eq!(levels, expected, "{name}");
+        let watch = Watch::new();
+        watch.cancel();
+        let error = single.run(problem, attributes, aim, 7, &watch).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
+        // Nothing holds: five of four rows.
+        let strict = Setting::k(&sample, 7, 0);
+        assert!(single.run(strict.problem(), attributes, aim, 7, &Watch::new()).unwrap().is_none(), "{name}");
+    }
+}
+
+#[test]
+fn limits_are_kept_and_said() {
+    let Some(sample) = adult() else { return };
+    let setting = Setting::k(&sample, 10, 0);
+    let costs = setting.costs();
+    let aim = Aim { metric: find(metric::ALL, "loss").unwrap().item, costs: &costs };
+    let (problem, watch) = (setting.problem(), Watch::new());
+    let run = |max_steps| {
+        let options = AttributeSuppressionOptions { aim, max_steps };
+        attribute_suppression(problem, &setting.attributes, options, &watch).unwrap()
+    };
+    assert_eq!(run(0), None);
+    assert_eq!(run(10_000).unwrap().quality, Quality::Optimal);
+    assert!(run(20).is_none_or(|found| found.quality == Quality::Heuristic));
+    let still = UnrestrictedOptions { max_moves: 0, ..UnrestrictedOptions::new(aim) };
+    let start =
+        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
+    let still = unrestricted(problem, &setting.attributes, still, &watch).unwrap().unwrap();
+    assert!((0..8).all(|at| start.recoding.levels(at) == still.recoding.levels(at)));
 }
