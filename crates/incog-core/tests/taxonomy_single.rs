@@ -192,7 +192,7 @@ fn all_recodings(
             all_of_column(column).into_iter().filter(|levels| wanted(column, levels)).collect();
         all.iter()
             .flat_map(|before| {
-                choices.iter().map(move |levels| [before.as_slice(), &[levels.clone()]].concat())
+                choices.iter().map(move |levels| [before.as_slice(), std::slice::from_ref(levels)].concat())
             })
             .collect()
     })
@@ -383,8 +383,8 @@ fn check_values(setting: &Setting<'_>, answer: &PerValue, entry_name: &str) -> R
     prop_assert_eq!(answer.suppressed_rows() as usize, sample.n_rows() - released.len());
     let labels = setting.labels(&levels);
     for (at, &row_idx) in released.iter().enumerate() {
-        for column in 0..levels.len() {
-            prop_assert_eq!(release.cell(at, column), &labels[row_idx][column]);
+        for (column, label) in labels[row_idx].iter().enumerate() {
+            prop_assert_eq!(release.cell(at, column), label);
         }
     }
 
@@ -789,11 +789,12 @@ fn groups_of(setting: &Setting<'_>, answer: &PerValue) -> BTreeMap<Vec<u32>, (u6
         })
         .collect();
     let mut groups: BTreeMap<Vec<u32>, (u64, BTreeMap<u32, u64>)> = BTreeMap::new();
-    for row_idx in 0..release.n_rows() {
-        let labels = (0..n_columns).map(|column| columns[column][row_idx]).collect();
+    let (sensitive, quasi) = columns.split_last().unwrap();
+    for (row_idx, value) in sensitive.iter().enumerate() {
+        let labels = quasi.iter().map(|column| column[row_idx]).collect();
         let (rows, values) = groups.entry(labels).or_default();
         *rows += 1;
-        *values.entry(columns[n_columns][row_idx]).or_default() += 1;
+        *values.entry(*value).or_default() += 1;
     }
     groups
 }

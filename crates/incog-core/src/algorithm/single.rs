@@ -109,7 +109,7 @@ pub enum SingleAnswer {
     /// The level of each attribute.
     Levels(Vec<u8>),
     /// A level for each value.
-    Values(PerValue),
+    Values(Box<PerValue>),
 }
 
 impl Single {
@@ -124,7 +124,9 @@ impl Single {
         watch: &Watch,
     ) -> Result<Option<Found<SingleAnswer>>> {
         let levels = |found: Option<Found<Vec<u8>>>| found.map(|found| found.map(SingleAnswer::Levels));
-        let values = |found: Option<Found<PerValue>>| found.map(|found| found.map(SingleAnswer::Values));
+        let values = |found: Option<Found<PerValue>>| {
+            found.map(|found| found.map(|values| SingleAnswer::Values(Box::new(values))))
+        };
         Ok(match self {
             Single::AttributeSuppression => levels(attribute_suppression(
                 problem,
