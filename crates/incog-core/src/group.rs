@@ -195,6 +195,26 @@ impl Measures {
         }
     }
 
+    /// The measures of new groups, made of some of the groups: `from[i]` goes to `to[i]`; `rows` has the sums already.
+    pub(crate) fn merge_some(&self, rows: Vec<u64>, from: &[u32], to: &[u32]) -> Self {
+        debug_assert_eq!(from.len(), to.len());
+        let n_groups = rows.len();
+        let merged = |tally: &Tally| {
+            Tally::collect(n_groups, || {
+                let pairs = from.iter().zip(to);
+                pairs.flat_map(|(&from, &to)| {
+                    tally.group(from as usize).iter().map(move |&(code, n)| (to, code, n))
+                })
+            })
+        };
+        Measures {
+            persons: self.persons.as_ref().map(merged),
+            histograms: self.histograms.iter().map(|(column, tally)| (*column, merged(tally))).collect(),
+            pairs: self.each_pairs(merged),
+            rows,
+        }
+    }
+
     /// The same groups in the order that `order` lists them.
     pub(crate) fn reordered(&self, order: &[u32]) -> Self {
         let reorder = |tally: &Tally| {

@@ -87,6 +87,7 @@ mod tests {
         of(privacy::ALL)
             .chain(of(algorithm::ALL))
             .chain(of(algorithm::LOCAL))
+            .chain(of(algorithm::RECODING_A))
             .chain(of(algorithm::MARKINGS))
             .chain(of(relational::ALL))
             .chain(of(check::ALL))

@@ -18,6 +18,7 @@
 //!
 //! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
 
+pub mod found;
 mod breadth_first;
 mod exhaustive;
 mod bottom_up;
@@ -25,8 +26,10 @@ mod samarati;
 mod incognito;
 mod optimum;
 mod top_down;
+pub mod single;
 
 pub use optimum::{Optimum, has_optimum_search, optimum};
+pub use single::RECODING_A;
 pub use top_down::{TopDownOptions, top_down};
 
 use crate::algorithm::breadth_first::judge_each;

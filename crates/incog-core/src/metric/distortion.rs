@@ -58,6 +58,11 @@ impl Distortion {
                     let released = u128::from(n_rows.saturating_sub(recoding.suppressed_rows()));
                     (released * number(recoding.levels()[at]), released)
                 }
+                Recoding::PerValue(recoding) => {
+                    let by_level = recoding.rows_by_level(at).iter().zip(0..);
+                    let climbed = by_level.map(|(&rows, level)| u128::from(rows) * number(level)).sum();
+                    (climbed, recoding.rows_by_level(at).iter().map(|&rows| u128::from(rows)).sum())
+                }
                 Recoding::PerGroup(recoding) => {
                     let groups = 0..recoding.n_groups();
                     let rows = |group: usize| u128::from(recoding.rows(group));

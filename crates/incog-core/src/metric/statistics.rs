@@ -7,6 +7,7 @@ use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 use crate::metric::Cells;
+use crate::recoding::{CellSums, PerValue, Sums, ValueTable};
 
 /// Weights beyond this say nothing that this does not say.
 pub const MAX_WEIGHT: f64 = 1e9;
@@ -163,15 +164,6 @@ pub struct Statistics {
     cells: Option<Vec<CellSums>>,
 }
 
-/// Sums over the released cells of one attribute.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct CellSums {
-    /// The numbers of their levels in the whole hierarchy.
-    climbed: u128,
-    /// Leaves under the label − 1.
-    spread: u128,
-}
-
 impl Statistics {
     /// All that is known of a node at which nothing is suppressed and whose groups were not looked at.
     pub(crate) fn of_levels(levels: Vec<u8>) -> Self {
@@ -214,6 +206,27 @@ impl Statistics {
         };
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
+    }
+
+    /// Sums over a recoding that has a level for each value.
+    pub fn of_values(problem: Problem<'_>, attributes: &Attributes, recoding: &PerValue) -> Result<Self> {
+        let values = ValueTable::new(problem, attributes)?;
+        let levels: Vec<Vec<u8>> =
+            (0..recoding.n_attributes()).map(|at| recoding.levels(at).to_vec()).collect();
+        let levels = values.by_slot(&levels)?;
+        Ok(Statistics::of_sums(values.judge(problem, &levels)?.sums))
+    }
+
+    /// What a search has added up.
+    pub(crate) fn of_sums(sums: Sums) -> Self {
+        Statistics {
+            suppressed_rows: sums.suppressed_rows,
+            n_groups: sums.n_groups,
+            smallest_group: sums.smallest_group,
+            sum_of_squares: sums.sum_of_squares,
+            cells: Some(sums.cells),
+            ..Statistics::of_levels(Vec::new())
+        }
     }
 
     /// Sums over the groups of a node.

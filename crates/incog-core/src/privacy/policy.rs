@@ -168,7 +168,11 @@ impl Policy {
     /// The groups that are left out, ascending: those that some model refuses, against the input and against what is left
     /// (see above).
     pub fn refused(&self, set: &FrequencySet) -> Result<Vec<u32>> {
-        let measures = set.measures();
+        self.refused_among(set.measures())
+    }
+
+    /// The same for groups that are no node's.
+    pub(crate) fn refused_among(&self, measures: &Measures) -> Result<Vec<u32>> {
         let mut refused = Refused { is_refused: vec![false; measures.n_groups()], rows: 0 };
         refused.add(measures, |group| Ok(!self.admits(group)?))?;
         let mut rows_before = 0;

@@ -2,14 +2,19 @@
 //!
 //! A search changes no table; its answer is a small [`Recoding`] that says what would change. The kinds follow
 //! from one question: what is the smallest thing whose new value is decided at once? A level (full-domain
-//! generalization) or a group of records (local recoding) so far; value and cell will follow. One [`Recoding::apply`]
-//! serves them all.
+//! generalization), a value (single-dimension recoding) or a group of records (local recoding). One [`Recoding::apply`]
+//! serves them all. [`validate`] says of an answer whether it keeps to the rules of its model.
 
 mod per_group;
+mod value_table;
+mod per_value;
 mod release;
+pub mod validate;
 
 pub use per_group::PerGroup;
+pub use per_value::PerValue;
 pub use release::Release;
+pub(crate) use value_table::{CellSums, Domain, Levels, Numbers, Sums, ValueTable};
 
 use release::Generalized;
 
@@ -25,6 +30,8 @@ use crate::table::{Column, Table};
 pub enum Recoding {
     /// Every value of an attribute goes to the same level.
     PerLevel(PerLevel),
+    /// Every value of an attribute has a level of its own.
+    PerValue(PerValue),
     /// Every group of records has levels of its own.
     PerGroup(PerGroup),
 }
@@ -76,12 +83,20 @@ impl Recoding {
             .collect::<Result<_>>()?;
         let n_rows = u32::try_from(table.n_rows())
             .map_err(|_| Error::new(ErrorKind::Limit, "the table has more than 4,294,967,295 rows"))?;
+        let of_values = match self {
+            Recoding::PerValue(recoding) => Some(recoding.groups(table, attributes)?),
+            Recoding::PerLevel(_) | Recoding::PerGroup(_) => None,
+        };
         let (rows, levels) = match self {
             Recoding::PerLevel(recoding) => {
                 let rows = recoding.suppressed.records_outside(n_rows, &columns);
                 (rows, recoding.levels.iter().map(|&level| Generalized::Alike(level)).collect::<Vec<_>>())
             }
-            Recoding::PerGroup(recoding) => {
+            Recoding::PerGroup(_) | Recoding::PerValue(_) => {
+                let recoding = match (self, &of_values) {
+                    (Recoding::PerGroup(recoding), _) | (_, Some(recoding)) => recoding,
+                    _ => return Err(Error::new(ErrorKind::Internal, "a recoding has no groups")),
+                };
                 if recoding.n_records() != table.n_rows() || recoding.n_attributes() != attributes.len() {
                     return Err(Error::new(ErrorKind::Internal, "a recoding is applied to another table"));
                 }

@@ -1,0 +1,56 @@
+//! Datafly: full-domain generalization, greedily (Sweeney: *Guaranteeing anonymity when sharing medical data, the Datafly
+//! system*, AMIA 1997).
+//!
+//! *Promise*: the policy holds at the levels returned. They need not be minimal.
+//!
+//! 1. Group the records as collected.
+//! 2. While more rows are refused than may be suppressed, generalize the attribute with most different labels by one level
+//!    (the first of several), and group again.
+//!
+//! Differs from the paper: (1) any policy; (2) the budget is the policy's, not k rows; (3) attributes at their top are not
+//! asked any more. Cost: a scan, then a roll-up a step, and at most as many steps as the heights add up to.
+
+use crate::algorithm::found::{Found, Quality};
+use crate::check::Problem;
+use crate::error::Result;
+use crate::frequency::{Method, Scratch};
+use crate::hierarchy::Attributes;
+use crate::lattice::Grouping;
+use crate::watch::Watch;
+
+/// How to search: there is nothing to choose.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DataflyOptions {}
+
+/// Finds a node by generalizing the attribute with most labels. `None` if the policy holds at no node on the way; where it
+/// allows [pruning](crate::privacy::Policy::pruning), no node holds then.
+pub fn datafly(
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    _options: DataflyOptions,
+    watch: &Watch,
+) -> Result<Option<Found<Vec<u8>>>> {
+    let Problem { source, policy } = problem;
+    let mut levels = vec![0; attributes.len()];
+    let mut set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+    let mut scratch = Scratch::default();
+    loop {
+        watch.judged()?;
+        if policy.judge(&set)?.holds {
+            return Ok(Some(Found { recoding: levels, quality: Quality::Heuristic }));
+        }
+        let n_labels = |at: usize| {
+            let mut labels: Vec<u32> = (0..set.n_groups()).map(|group| set.label(group, at)).collect();
+            labels.sort_unstable();
+            labels.dedup();
+            labels.len()
+        };
+        let can_rise = (0..levels.len()).filter(|&at| levels[at] < attributes[at].height());
+        let most = can_rise.map(|at| (n_labels(at), std::cmp::Reverse(at))).max();
+        // Where one label is left in each, generalizing merges nothing any more.
+        let Some((2.., std::cmp::Reverse(at))) = most else { return Ok(None) };
+        levels[at] += 1;
+        set = set.roll_up(&Grouping::of_levels(&levels), &mut scratch);
+    }
+}
