@@ -189,12 +189,7 @@ impl Tables {
 }
 
 fn options(k: usize, tenths: u64, cluster_limit: usize, pairing: Pairing) -> Options {
-    Options {
-        threshold: Fraction::new(tenths, 10).unwrap(),
-        cluster_limit,
-        pairing,
-        ..Options::new(k)
-    }
+    Options { threshold: Fraction::new(tenths, 10).unwrap(), cluster_limit, pairing, ..Options::new(k) }
 }
 
 /// The rows of all nodes, by table of the database.

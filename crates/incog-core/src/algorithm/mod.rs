@@ -25,9 +25,14 @@ mod samarati;
 mod incognito;
 mod optimum;
 mod top_down;
+pub mod found;
+mod vectors;
+mod full_subgraph;
 
+pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
 pub use top_down::{TopDownOptions, top_down};
+pub use vectors::Aim;
 
 use crate::algorithm::breadth_first::judge_each;
 use crate::check::{Checker, CheckerKind, Keep, Problem, Work};

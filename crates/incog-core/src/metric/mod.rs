@@ -27,6 +27,7 @@ mod distortion;
 pub use cells::Cells;
 pub use distortion::Distortion;
 pub(crate) use ranking::Ranking;
+pub(crate) use statistics::CellSums;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};
 pub use survey::{Scored, best, describe};
 

@@ -165,11 +165,11 @@ pub struct Statistics {
 
 /// Sums over the released cells of one attribute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct CellSums {
+pub(crate) struct CellSums {
     /// The numbers of their levels in the whole hierarchy.
-    climbed: u128,
+    pub(crate) climbed: u128,
     /// Leaves under the label − 1.
-    spread: u128,
+    pub(crate) spread: u128,
 }
 
 impl Statistics {
@@ -184,6 +184,18 @@ impl Statistics {
             sum_of_squares: 0,
             cells: None,
         }
+    }
+
+    /// The statistics of a local recoding whose sums somebody else keeps: for each attribute those over its released
+    /// cells. The smallest group is not known.
+    pub(crate) fn of_sums(
+        cells: Vec<CellSums>,
+        n_groups: u64,
+        sum_of_squares: u128,
+        suppressed_rows: u64,
+    ) -> Self {
+        let all = Statistics::of_levels(Vec::new());
+        Statistics { n_groups, sum_of_squares, suppressed_rows, cells: Some(cells), ..all }
     }
 
     /// Sums over the cells of a local recoding of a table of `n_rows` rows. `group_sizes` says how many groups have how

@@ -7,6 +7,7 @@
 
 mod per_group;
 mod release;
+pub mod validate;
 
 pub use per_group::PerGroup;
 pub use release::Release;

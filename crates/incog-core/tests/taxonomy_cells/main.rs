@@ -1,0 +1,420 @@
+//! Multi-dimension and local recoding: every answer is one of its model, satisfies its policy, is verified from its labels
+//! alone, and is no better than the best of all recodings of the model; the more a model allows, the better its best.
+
+mod oracle;
+
+use std::collections::BTreeMap;
+
+use incog_core::algorithm::found::{Found, Quality};
+use incog_core::algorithm::{Aim, FullSubgraphOptions, full_subgraph};
+use incog_core::check::Problem;
+use incog_core::frequency::Rows;
+use incog_core::metric::{self, Cells, Costs, Statistics};
+use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
+use incog_core::recoding::{PerGroup, Recoding, Release, validate};
+use incog_core::registry::find;
+use incog_core::table::{Column, Table};
+use incog_core::{ErrorKind, Result, Watch};
+use incog_testkit::{Sample, SampleColumn, random};
+use incog_verify::{
+    Claims, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Source, check,
+};
+use oracle::Tiny;
+use proptest::prelude::*;
+
+/// What is asked of a release.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wanted {
+    k: u64,
+    by_person: bool,
+    /// In quarters.
+    alpha: Option<u64>,
+    distinct: u64,
+    /// In quarters.
+    t: Option<u64>,
+    budget: u64,
+}
+
+impl Wanted {
+    fn k(k: u64) -> Self {
+        Wanted { k, ..Wanted::default() }
+    }
+
+    /// No more different values than there are: the engine refuses that.
+    fn for_sample(self, sample: &Sample) -> Self {
+        let mut illnesses = sample.illnesses.clone();
+        illnesses.sort();
+        illnesses.dedup();
+        Wanted { distinct: self.distinct.min(illnesses.len() as u64), ..self }
+    }
+
+    fn policy(&self, table: &Table) -> Policy {
+        let k = if self.by_person { KAnonymity::of_persons(self.k) } else { KAnonymity::new(self.k) };
+        let mut models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(k.unwrap())];
+        let quarters = |n: u64| format!("{}", n as f64 / 4.0).parse().unwrap();
+        let sensitive = Some(Sensitive::of_rows(0, table.column("illness").unwrap()));
+        let parameters = Parameters { sensitive, ..Parameters::default() };
+        if let Some(alpha) = self.alpha {
+            let parameters = Parameters { alpha: Some(quarters(alpha)), ..parameters.clone() };
+            models.push(build("alpha-k", &parameters).unwrap());
+        }
+        if self.distinct > 1 {
+            let parameters =
+                Parameters { l: Some(self.distinct.to_string().parse().unwrap()), ..parameters.clone() };
+            models.push(build("distinct-l", &parameters).unwrap());
+        }
+        if let Some(t) = self.t {
+            let parameters = Parameters { t: Some(quarters(t)), ..parameters };
+            models.push(build("t-closeness", &parameters).unwrap());
+        }
+        Policy::new(models, self.budget).unwrap()
+    }
+
+    /// Suppression is not used with t-closeness: it would change what groups are compared with.
+    fn usable_budget(&self) -> u64 {
+        if self.t.is_some() { 0 } else { self.budget }
+    }
+
+    /// The same on rows, by the definitions.
+    fn admits(&self, sample: &Sample, rows: &[usize]) -> bool {
+        let mut persons: Vec<&String> = rows.iter().map(|&row_idx| &sample.persons[row_idx]).collect();
+        persons.sort();
+        persons.dedup();
+        let size = if self.by_person { persons.len() } else { rows.len() } as u64;
+        let count = |rows: &mut dyn Iterator<Item = usize>| {
+            let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
+            rows.for_each(|row_idx| *counts.entry(&sample.illnesses[row_idx]).or_default() += 1);
+            counts
+        };
+        let here = count(&mut rows.iter().copied());
+        let everywhere = count(&mut (0..sample.n_rows()));
+        let (n, all) = (rows.len() as i64, sample.n_rows() as i64);
+        let distance: i64 = everywhere
+            .iter()
+            .map(|(illness, everywhere)| (here.get(illness).unwrap_or(&0) * all - everywhere * n).abs())
+            .sum();
+        size >= self.k
+            && self.alpha.is_none_or(|alpha| here.values().all(|count| count * 4 <= alpha as i64 * n))
+            && here.len() as u64 >= self.distinct
+            && self.t.is_none_or(|t| distance * 4 <= 2 * t as i64 * n * all)
+    }
+}
+
+fn wanted(budget: bool) -> impl Strategy<Value = Wanted> {
+    let budget = if budget { prop_oneof![2 => Just(0_u64), 1 => 1..=4_u64].boxed() } else { Just(0).boxed() };
+    (
+        1..=4_u64,
+        prop_oneof![3 => Just(false), 1 => Just(true)],
+        prop_oneof![2 => Just(None), 1 => (2..=4_u64).prop_map(Some)],
+        prop_oneof![2 => Just(1), 1 => Just(2_u64)],
+        prop_oneof![3 => Just(None), 1 => (1..=4_u64).prop_map(Some)],
+        budget,
+    )
+        .prop_map(|(k, by_person, alpha, distinct, t, budget)| Wanted {
+            k,
+            by_person,
+            alpha,
+            distinct,
+            t,
+            budget,
+        })
+}
+
+fn weights() -> impl Strategy<Value = Vec<f64>> {
+    let weight = prop_oneof![3 => Just(1.0), 1 => Just(0.5), 1 => Just(3.0)];
+    proptest::collection::vec(weight, 4)
+}
+
+/// Which algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    FullSubgraph,
+}
+
+const ALL: &[Which] = &[Which::FullSubgraph];
+
+impl Which {
+    fn run(
+        self,
+        problem: Problem<'_>,
+        attributes: &incog_core::hierarchy::Attributes,
+        aim: Aim<'_>,
+    ) -> Result<Option<Found<PerGroup>>> {
+        let watch = &Watch::new();
+        match self {
+            Which::FullSubgraph => {
+                full_subgraph(problem, attributes, FullSubgraphOptions { aim, max_steps: None }, watch)
+            }
+        }
+    }
+
+    /// The validator of the model.
+    fn validate(
+        self,
+        recoding: &PerGroup,
+        table: &Table,
+        attributes: &incog_core::hierarchy::Attributes,
+    ) -> std::result::Result<(), String> {
+        match self {
+            Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
+        }
+    }
+}
+
+fn run_by(
+    which: Which,
+    sample: &Sample,
+    wanted: &Wanted,
+    weights: &[f64],
+    metric: &str,
+) -> Result<Option<Found<PerGroup>>> {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
+    let policy = wanted.policy(&table);
+    let problem = Problem { source: &rows, policy: &policy };
+    let weights = weights[..attributes.len()].to_vec();
+    let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
+    let aim = Aim { costs: &costs, metric: find(metric::ALL, metric).unwrap().item };
+    which.run(problem, &attributes, aim)
+}
+
+fn run(which: Which, sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<Found<PerGroup>> {
+    run_by(which, sample, wanted, weights, "loss").unwrap()
+}
+
+struct Released<'a>(Release<'a>);
+
+impl Labels for Released<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.0.header()
+    }
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
+    }
+}
+
+struct Input<'a>(&'a Table);
+
+impl Labels for Input<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.0.columns().iter().map(Column::name).collect()
+    }
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        let column = &self.0.columns()[column_idx];
+        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
+    }
+}
+
+/// Looks at the released strings: loss by its definition, if all promises are kept.
+fn check_release(
+    which: Which,
+    sample: &Sample,
+    wanted: &Wanted,
+    weights: &[f64],
+    recoding: &PerGroup,
+) -> std::result::Result<f64, TestCaseError> {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let q = attributes.len();
+    let valid = which.validate(recoding, &table, &attributes);
+    prop_assert!(valid.is_ok(), "{which:?}: {valid:?}");
+    let released: Vec<usize> =
+        (0..recoding.n_records()).filter(|&row_idx| recoding.group_of(row_idx).is_some()).collect();
+    let n_suppressed = sample.n_rows() - released.len();
+    prop_assert!(n_suppressed as u64 <= wanted.usable_budget(), "{which:?} leaves out {n_suppressed}");
+    let levels: Vec<&[u8]> =
+        released.iter().map(|&row| recoding.levels(recoding.group_of(row).unwrap())).collect();
+    let release = Recoding::PerGroup(recoding.clone());
+    let release = release.apply(&table, &attributes).unwrap();
+    let mut by_labels: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+    let mut loss = (0..q).map(|at| weights[at] * n_suppressed as f64).sum::<f64>();
+    for (at, &row_idx) in released.iter().enumerate() {
+        let labels: Vec<&str> = (0..q).map(|column| release.cell(at, column)).collect();
+        for (column, label) in labels.iter().enumerate() {
+            let hierarchy = &sample.columns[column].hierarchy;
+            let path =
+                hierarchy.iter().find(|path| path[0] == sample.columns[column].cells[row_idx]).unwrap();
+            let level = usize::from(levels[at][column]);
+            prop_assert_eq!(&path[level], label);
+            let under = hierarchy.iter().filter(|path| path[level] == **label).count();
+            if hierarchy.len() > 1 {
+                loss += weights[column] * (under - 1) as f64 / (hierarchy.len() - 1) as f64;
+            }
+        }
+        by_labels.entry(labels).or_default().push(row_idx);
+    }
+    for rows in by_labels.values() {
+        prop_assert!(wanted.admits(sample, rows), "{:?}: a released group is refused", which);
+    }
+    let report = verify(sample, wanted, &Input(&table), &Released(release));
+    prop_assert!(report.holds(), "{which:?}: {:?}", report.findings);
+    Ok(loss / weights[..q].iter().sum::<f64>() / sample.n_rows().max(1) as f64)
+}
+
+fn verify(sample: &Sample, wanted: &Wanted, input: &dyn Labels, release: &dyn Labels) -> Report {
+    let quarters = |n: u64| Fraction::new(n.into(), 4);
+    let paths =
+        |column: &SampleColumn| column.hierarchy.iter().map(|path| (path[0].clone(), path.clone())).collect();
+    let hierarchy = |column: &SampleColumn| Hierarchy {
+        levels: (0..column.hierarchy[0].len()).collect(),
+        paths: paths(column),
+    };
+    let claims = Claims {
+        quasi_identifiers: sample.columns.iter().map(|column| column.name.clone()).collect(),
+        k: if wanted.by_person { 1 } else { wanted.k },
+        columns: None,
+        sensitive: vec![SensitiveClaim {
+            column: "illness".into(),
+            alpha: wanted.alpha.and_then(quarters),
+            distinct_l: Some(wanted.distinct),
+            t: wanted.t.and_then(quarters),
+            ..SensitiveClaim::default()
+        }],
+        source: Some(Source {
+            input,
+            hierarchies: sample.columns.iter().map(hierarchy).collect(),
+            unit: None,
+            budget: wanted.budget,
+            recoding: RecodingClaim::Local,
+        }),
+    };
+    check(release, &claims)
+}
+
+/// The score that metrics give, through the engine.
+fn score(sample: &Sample, recoding: &PerGroup, wanted: &Wanted, weights: &[f64], metric: &str) -> f64 {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let problem = Problem { source: &rows, policy: &wanted.policy(&table) };
+    let weights = weights[..attributes.len()].to_vec();
+    let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
+    let cells = Cells::of_recoding(recoding, &table, &attributes).unwrap();
+    let sizes = (0..recoding.n_groups()).map(|group| (recoding.rows(group), 1));
+    let statistics = Statistics::of_cells(&cells, &attributes, sizes, sample.n_rows() as u64);
+    find(metric::ALL, metric).unwrap().item.score(&costs, &statistics)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_answer_is_one_of_its_model_and_satisfies_its_policy(
+        sample in random::sample(4, 40),
+        wanted in wanted(true),
+        weights in weights(),
+    ) {
+        let wanted = wanted.for_sample(&sample);
+        for &which in ALL {
+            let found = run(which, &sample, &wanted, &weights);
+            prop_assert_eq!(&found, &run(which, &sample, &wanted, &weights), "{:?} twice", which);
+            let Some(Found { recoding, quality }) = found else {
+                // Whoever finds nothing is right at least where nothing may be left out.
+                let rows: Vec<usize> = (0..sample.n_rows()).collect();
+                let one_top = sample.columns.iter().all(|column| {
+                    column.hierarchy.iter().all(|path| path.last() == column.hierarchy[0].last())
+                });
+                prop_assert!(rows.is_empty() || !one_top || !wanted.admits(&sample, &rows), "{which:?}");
+                continue;
+            };
+            let loss = check_release(which, &sample, &wanted, &weights, &recoding)?;
+            let scored = score(&sample, &recoding, &wanted, &weights, "loss");
+            prop_assert!((loss - scored).abs() < 1e-9, "{which:?} {loss} {scored}");
+            if quality == Quality::Optimal {
+                prop_assert!(loss < 1e-12, "{which:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_metric_may_choose(
+        sample in random::sample(3, 25),
+        wanted in wanted(true),
+        weights in weights(),
+        metric in 0..metric::ALL.len(),
+    ) {
+        let wanted = wanted.for_sample(&sample);
+        for &which in ALL {
+            let name = metric::ALL[metric].name;
+            if let Some(found) = run_by(which, &sample, &wanted, &weights, name).unwrap() {
+                check_release(which, &sample, &wanted, &weights, &found.recoding)?;
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Full-subtree ≥ full-subgraph ≥ unrestricted ≥ cell generalization, by brute force; and no algorithm beats its model.
+    #[test]
+    fn a_model_that_allows_more_has_a_better_optimum(
+        sample in random::sample(2, 6),
+        wanted in wanted(true),
+        weights in weights(),
+    ) {
+        let wanted = Wanted { budget: wanted.usable_budget(), by_person: false, ..wanted }.for_sample(&sample);
+        let admits = |rows: &[usize]| wanted.admits(&sample, rows);
+        let tiny = Tiny::new(&sample, &weights, wanted.budget, &admits);
+        if tiny.n_recodings() > 3e5 {
+            return Ok(());
+        }
+        let optima = [
+            tiny.full_subtree(),
+            tiny.full_subgraph(),
+            tiny.unrestricted_multi(),
+            tiny.cell_generalization(),
+        ];
+        for (at, pair) in optima.windows(2).enumerate() {
+            if let Some(stricter) = pair[0] {
+                prop_assert!(pair[1].is_some_and(|freer| freer <= stricter + 1e-9), "{at} {optima:?}");
+            }
+        }
+        for &which in ALL {
+            let optimum = match which {
+                Which::FullSubgraph => optima[1],
+            };
+            let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
+            let loss = check_release(which, &sample, &wanted, &weights, &found.recoding)?;
+            let optimum = optimum.expect("a recoding that was found is one of the model");
+            prop_assert!(loss >= optimum - 1e-9, "{which:?} {loss} {optimum}");
+        }
+    }
+}
+
+#[test]
+fn policies_that_groups_do_not_keep_together_are_refused() {
+    let sample = Sample::new(vec![SampleColumn {
+        name: "q".into(),
+        hierarchy: vec![vec!["a".into(), "*".into()], vec!["b".into(), "*".into()]],
+        cells: vec!["a".into(), "b".into()],
+    }]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
+    let (illness, person) = (table.column("illness").unwrap(), table.column("person").unwrap());
+    let parameters = Parameters {
+        unit: incog_core::privacy::Unit::Persons,
+        sensitive: Some(Sensitive::of_persons(0, illness, person)),
+        alpha: Some("0.5".parse().unwrap()),
+        ..Parameters::default()
+    };
+    let policy = Policy::new(vec![build("alpha-k", &parameters).unwrap()], 0).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let costs = Costs::new(problem, &attributes).unwrap();
+    let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
+    for &which in ALL {
+        let error = which.run(problem, &attributes, aim).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Policy, "{which:?}");
+        assert!(error.hint().is_some());
+    }
+}
