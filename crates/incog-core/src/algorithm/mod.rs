@@ -28,10 +28,12 @@ mod top_down;
 pub mod found;
 mod vectors;
 mod full_subgraph;
+mod unrestricted_multi;
 
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
 pub use top_down::{TopDownOptions, top_down};
+pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 pub use vectors::Aim;
 
 use crate::algorithm::breadth_first::judge_each;

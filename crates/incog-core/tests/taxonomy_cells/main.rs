@@ -6,7 +6,10 @@ mod oracle;
 use std::collections::BTreeMap;
 
 use incog_core::algorithm::found::{Found, Quality};
-use incog_core::algorithm::{Aim, FullSubgraphOptions, full_subgraph};
+use incog_core::algorithm::{
+    Aim, FullSubgraphOptions, UnrestrictedMultiOptions, full_subgraph, has_optimum_search, optimum,
+    unrestricted_multi,
+};
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Cells, Costs, Statistics};
@@ -129,9 +132,10 @@ fn weights() -> impl Strategy<Value = Vec<f64>> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     FullSubgraph,
+    UnrestrictedMulti,
 }
 
-const ALL: &[Which] = &[Which::FullSubgraph];
+const ALL: &[Which] = &[Which::FullSubgraph, Which::UnrestrictedMulti];
 
 impl Which {
     fn run(
@@ -145,6 +149,10 @@ impl Which {
             Which::FullSubgraph => {
                 full_subgraph(problem, attributes, FullSubgraphOptions { aim, max_steps: None }, watch)
             }
+            Which::UnrestrictedMulti => {
+                let options = UnrestrictedMultiOptions { aim, max_rounds: None };
+                unrestricted_multi(problem, attributes, options, watch)
+            }
         }
     }
 
@@ -157,6 +165,7 @@ impl Which {
     ) -> std::result::Result<(), String> {
         match self {
             Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
+            Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
         }
     }
 }
@@ -182,6 +191,25 @@ fn run_by(
 
 fn run(which: Which, sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<Found<PerGroup>> {
     run_by(which, sample, wanted, weights, "loss").unwrap()
+}
+
+/// The loss of the best full-domain generalization that an algorithm starts from, if there is one and it can be searched.
+fn full_domain(sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<f64> {
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
+    let policy = wanted.policy(&table);
+    let problem = Problem { source: &rows, policy: &policy };
+    let weights = weights[..attributes.len()].to_vec();
+    let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
+    let metric = metric::ALL[0].item;
+    if wanted.usable_budget() != wanted.budget || !has_optimum_search(&policy, metric, &attributes.heights())
+    {
+        return None;
+    }
+    let best = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap().best?;
+    Some(metric.score(&costs, &best.statistics))
 }
 
 struct Released<'a>(Release<'a>);
@@ -335,6 +363,25 @@ proptest! {
     }
 
     #[test]
+    fn no_answer_is_worse_than_what_it_starts_from(
+        sample in random::sample(4, 40),
+        wanted in wanted(true),
+        weights in weights(),
+    ) {
+        let wanted = wanted.for_sample(&sample);
+        let loss = |which: Which| {
+            let found = run(which, &sample, &wanted, &weights)?;
+            Some(score(&sample, &found.recoding, &wanted, &weights, "loss"))
+        };
+        let losses = [full_domain(&sample, &wanted, &weights), loss(Which::FullSubgraph), loss(Which::UnrestrictedMulti)];
+        for (at, pair) in losses.windows(2).enumerate() {
+            if let Some(start) = pair[0] {
+                prop_assert!(pair[1].is_some_and(|loss| loss <= start + 1e-9), "{at} {losses:?}");
+            }
+        }
+    }
+
+    #[test]
     fn any_metric_may_choose(
         sample in random::sample(3, 25),
         wanted in wanted(true),
@@ -381,6 +428,7 @@ proptest! {
         for &which in ALL {
             let optimum = match which {
                 Which::FullSubgraph => optima[1],
+                Which::UnrestrictedMulti => optima[2],
             };
             let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
             let loss = check_release(which, &sample, &wanted, &weights, &found.recoding)?;
