@@ -5,7 +5,8 @@
 //! generalizations. The policy admits every group, at most as many rows as its budget are left out, and the answer is never
 //! worse than the [full-subgraph](super::full_subgraph()) answer it starts from.
 //!
-//! Moves, tried over and over until none of them makes the recoding better:
+//! Moves, tried round by round until none of them makes the recoding better (groups that have not changed since are not
+//! split again):
 //!
 //! 1. *Split off*: the vectors of a group that share a label one level down, in one attribute, go down there (to the group
 //!    that has that image already, if there is one). If the policy refuses what is left behind, each of those vectors goes to
@@ -63,7 +64,10 @@ pub fn unrestricted_multi(
         groups: Vec::new(),
         by_image: FxHashMap::default(),
         patterns: FxHashMap::default(),
+        n_born: 0,
+        looked_at: vec![0; ground.n_vectors() as usize],
         group_of: vec![NOWHERE; ground.n_vectors() as usize],
+        place_of: vec![0; ground.n_vectors() as usize],
         sums: Sums::new(ground.trees.len()),
     };
     search.sums.suppressed = ground.n_rows();
@@ -88,11 +92,16 @@ pub fn unrestricted_multi(
 
 const NOWHERE: u32 = u32::MAX;
 
+/// A few vectors that were left behind may find a place each; many would be a search of their own.
+const MAX_RELOCATED: usize = 16;
+
 /// The vectors of one image; none where all have left.
 struct Group {
     steps: Box<[u8]>,
     vectors: Vec<u32>,
     measured: ChangingGroup,
+    /// Has it changed since splits of it were tried?
+    is_new: bool,
 }
 
 struct Search<'a, 'b> {
@@ -101,11 +110,25 @@ struct Search<'a, 'b> {
     groups: Vec<Group>,
     /// The group of each image, by steps and labels.
     by_image: FxHashMap<(Box<[u8]>, Vec<u32>), u32>,
-    /// How many vectors have which steps.
-    patterns: FxHashMap<Box<[u8]>, u32>,
+    /// Which steps some vectors have.
+    patterns: FxHashMap<Box<[u8]>, Pattern>,
+    /// How many groups have come into being.
+    n_born: u64,
+    /// For each vector, how many had when a place for it was last looked for in vain: older ones need no second look.
+    looked_at: Vec<u64>,
     /// The group of each vector; [`NOWHERE`] if it is left out.
     group_of: Vec<u32>,
+    /// Where each vector stands in its group.
+    place_of: Vec<u32>,
     sums: Sums,
+}
+
+/// What is known of the groups with the same steps.
+#[derive(Default)]
+struct Pattern {
+    n_vectors: u32,
+    /// Which number the latest of them had when it came into being.
+    born: u64,
 }
 
 /// Where a vector was.
@@ -123,8 +146,12 @@ impl Search<'_, '_> {
         let leaves = ground.leaves_of_vector(vector);
         let rows = group.measured.rows();
         self.sums.remove(ground, &group.steps, leaves, rows);
-        let at = group.vectors.iter().position(|&other| other == vector).expect("it is in its group");
+        let at = self.place_of[vector as usize] as usize;
         group.vectors.swap_remove(at);
+        if let Some(&other) = group.vectors.get(at) {
+            self.place_of[other as usize] = at as u32;
+        }
+        group.is_new = true;
         for &cell in ground.cells_of(vector) {
             group.measured.remove_rows(ground.facts(cell), u64::from(ground.cells.rows[cell as usize]));
         }
@@ -134,9 +161,9 @@ impl Search<'_, '_> {
         }
         self.sums.suppressed += rows - group.measured.rows();
         let steps = group.steps.clone();
-        if let Some(count) = self.patterns.get_mut(&steps) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(pattern) = self.patterns.get_mut(&steps) {
+            pattern.n_vectors -= 1;
+            if pattern.n_vectors == 0 {
                 self.patterns.remove(&steps);
             }
         }
@@ -152,7 +179,12 @@ impl Search<'_, '_> {
         let key = (Box::from(steps), ground.labels(leaves, steps));
         let number = *self.by_image.entry(key).or_insert(next);
         if number == next {
-            self.groups.push(Group { steps: steps.into(), vectors: Vec::new(), measured: ground.no_rows() });
+            self.groups.push(Group {
+                steps: steps.into(),
+                vectors: Vec::new(),
+                measured: ground.no_rows(),
+                is_new: true,
+            });
         }
         let group = &mut self.groups[number as usize];
         let rows = group.measured.rows();
@@ -162,11 +194,18 @@ impl Search<'_, '_> {
         for &cell in ground.cells_of(vector) {
             group.measured.add_rows(ground.facts(cell), u64::from(ground.cells.rows[cell as usize]));
         }
+        self.place_of[vector as usize] = group.vectors.len() as u32;
         group.vectors.push(vector);
+        group.is_new = true;
         self.sums.add(ground, steps, leaves, group.measured.rows());
         self.sums.suppressed -= group.measured.rows() - rows;
         self.group_of[vector as usize] = number;
-        *self.patterns.entry(steps.into()).or_default() += 1;
+        let pattern = self.patterns.entry(steps.into()).or_default();
+        pattern.n_vectors += 1;
+        if rows == 0 {
+            self.n_born += 1;
+            pattern.born = self.n_born;
+        }
     }
 
     /// Undoes moves, the last first.
@@ -188,8 +227,8 @@ impl Search<'_, '_> {
         let mut was_better = false;
         for number in 0..self.groups.len() as u32 {
             self.watch.check()?;
-            while self.split_off(number)? {
-                was_better = true;
+            while self.groups[number as usize].is_new {
+                was_better |= self.split_off(number)?;
             }
         }
         for vector in 0..self.ground.n_vectors() {
@@ -205,6 +244,7 @@ impl Search<'_, '_> {
     fn split_off(&mut self, number: u32) -> Result<bool> {
         let ground = self.ground;
         let group = &self.groups[number as usize];
+        let n_vectors = group.vectors.len();
         let mut splits: Vec<(u64, usize, Vec<u32>)> = Vec::new();
         for (at, tree) in ground.trees.iter().enumerate() {
             let Some(step) = group.steps[at].checked_sub(1) else { continue };
@@ -231,11 +271,22 @@ impl Search<'_, '_> {
             {
                 continue;
             }
+            if n_vectors - vectors.len() > MAX_RELOCATED && !self.can_spare(number, &vectors, &mut scratch)? {
+                continue;
+            }
             if self.try_split(number, &vectors, &lower)? {
                 return Ok(true);
             }
         }
+        self.groups[number as usize].is_new = false;
         Ok(false)
+    }
+
+    /// Is a group admitted without some of its vectors?
+    fn can_spare(&self, number: u32, vectors: &[u32], scratch: &mut ChangingGroup) -> Result<bool> {
+        let rest = self.groups[number as usize].vectors.iter().copied();
+        // Sorted by the label that they share and by their numbers.
+        self.ground.admits(rest.filter(|vector| vectors.binary_search(vector).is_err()), scratch)
     }
 
     /// The group that has vectors at the image of a vector.
@@ -255,9 +306,7 @@ impl Search<'_, '_> {
         let mut is_possible = self.is_admitted(self.group_of[vectors[0] as usize])?;
         if is_possible && !self.is_admitted(number)? {
             let rest = self.groups[number as usize].vectors.clone();
-            // A few vectors may find a place each; many would be a search of their own.
-            const MOST: usize = 16;
-            is_possible = rest.len() <= MOST;
+            is_possible = rest.len() <= MAX_RELOCATED;
             for vector in rest {
                 if !is_possible {
                     break;
@@ -275,6 +324,7 @@ impl Search<'_, '_> {
 
     /// Puts a vector that is nowhere into the cheapest group above it that stays admitted, other than `not`.
     fn find_place(&mut self, vector: u32, not: u32) -> Result<bool> {
+        self.looked_at[vector as usize] = 0;
         for (_, steps) in self.places(vector, f64::INFINITY) {
             let Some(number) = self.existing(&steps, vector).filter(|&number| number != not) else {
                 continue;
@@ -292,8 +342,9 @@ impl Search<'_, '_> {
     fn places(&self, vector: u32, limit: f64) -> Vec<(f64, Box<[u8]>)> {
         let mut places: Vec<(f64, Box<[u8]>)> = self
             .patterns
-            .keys()
-            .map(|steps| (self.cost(vector, steps), steps))
+            .iter()
+            .filter(|(_, pattern)| pattern.born > self.looked_at[vector as usize])
+            .map(|(steps, _)| (self.cost(vector, steps), steps))
             .filter(|&(cost, _)| cost < limit)
             .map(|(cost, steps)| (cost, steps.clone()))
             .collect();
@@ -349,6 +400,7 @@ impl Search<'_, '_> {
             }
             self.undo(vec![taken]);
         }
+        self.looked_at[vector as usize] = self.n_born;
         Ok(false)
     }
 }

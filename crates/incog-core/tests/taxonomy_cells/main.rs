@@ -1,6 +1,7 @@
 //! Multi-dimension and local recoding: every answer is one of its model, satisfies its policy, is verified from its labels
 //! alone, and is no better than the best of all recodings of the model; the more a model allows, the better its best.
 
+mod adult;
 mod oracle;
 
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ use proptest::prelude::*;
 struct Wanted {
     k: u64,
     by_person: bool,
-    /// In quarters.
+    /// In percent.
     alpha: Option<u64>,
     distinct: u64,
     /// In quarters.
@@ -58,7 +59,10 @@ impl Wanted {
         let sensitive = Some(Sensitive::of_rows(0, table.column("illness").unwrap()));
         let parameters = Parameters { sensitive, ..Parameters::default() };
         if let Some(alpha) = self.alpha {
-            let parameters = Parameters { alpha: Some(quarters(alpha)), ..parameters.clone() };
+            let parameters = Parameters {
+                alpha: Some(format!("{}", alpha as f64 / 100.0).parse().unwrap()),
+                ..parameters.clone()
+            };
             models.push(build("alpha-k", &parameters).unwrap());
         }
         if self.distinct > 1 {
@@ -97,7 +101,7 @@ impl Wanted {
             .map(|(illness, everywhere)| (here.get(illness).unwrap_or(&0) * all - everywhere * n).abs())
             .sum();
         size >= self.k
-            && self.alpha.is_none_or(|alpha| here.values().all(|count| count * 4 <= alpha as i64 * n))
+            && self.alpha.is_none_or(|alpha| here.values().all(|count| count * 100 <= alpha as i64 * n))
             && here.len() as u64 >= self.distinct
             && self.t.is_none_or(|t| distance * 4 <= 2 * t as i64 * n * all)
     }
@@ -108,7 +112,7 @@ fn wanted(budget: bool) -> impl Strategy<Value = Wanted> {
     (
         1..=4_u64,
         prop_oneof![3 => Just(false), 1 => Just(true)],
-        prop_oneof![2 => Just(None), 1 => (2..=4_u64).prop_map(Some)],
+        prop_oneof![2 => Just(None), 1 => (0..4_usize).prop_map(|at| Some([50, 67, 75, 100][at]))],
         prop_oneof![2 => Just(1), 1 => Just(2_u64)],
         prop_oneof![3 => Just(None), 1 => (1..=4_u64).prop_map(Some)],
         budget,
@@ -301,7 +305,7 @@ fn verify(sample: &Sample, wanted: &Wanted, input: &dyn Labels, release: &dyn La
         columns: None,
         sensitive: vec![SensitiveClaim {
             column: "illness".into(),
-            alpha: wanted.alpha.and_then(quarters),
+            alpha: wanted.alpha.and_then(|alpha| Fraction::new(alpha.into(), 100)),
             distinct_l: Some(wanted.distinct),
             t: wanted.t.and_then(quarters),
             ..SensitiveClaim::default()
