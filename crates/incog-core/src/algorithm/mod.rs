@@ -29,7 +29,10 @@ pub mod found;
 mod vectors;
 mod full_subgraph;
 mod unrestricted_multi;
+mod clusters;
+mod cell_generalization;
 
+pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
 pub use top_down::{TopDownOptions, top_down};

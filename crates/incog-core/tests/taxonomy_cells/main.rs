@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
-    Aim, FullSubgraphOptions, UnrestrictedMultiOptions, full_subgraph, has_optimum_search, optimum,
-    unrestricted_multi,
+    Aim, CellGeneralizationOptions, CellMethod, FullSubgraphOptions, UnrestrictedMultiOptions,
+    cell_generalization, full_subgraph, has_optimum_search, optimum, unrestricted_multi,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -137,9 +137,13 @@ fn weights() -> impl Strategy<Value = Vec<f64>> {
 enum Which {
     FullSubgraph,
     UnrestrictedMulti,
+    Clusters,
+    FewCandidates,
+    Rounds,
 }
 
-const ALL: &[Which] = &[Which::FullSubgraph, Which::UnrestrictedMulti];
+const ALL: &[Which] =
+    &[Which::FullSubgraph, Which::UnrestrictedMulti, Which::Clusters, Which::FewCandidates, Which::Rounds];
 
 impl Which {
     fn run(
@@ -157,6 +161,14 @@ impl Which {
                 let options = UnrestrictedMultiOptions { aim, max_rounds: None };
                 unrestricted_multi(problem, attributes, options, watch)
             }
+            Which::Clusters | Which::FewCandidates | Which::Rounds => {
+                let method = match self {
+                    Which::Clusters => CellMethod::CLUSTERS,
+                    Which::FewCandidates => CellMethod::Clusters { candidates: 3 },
+                    _ => CellMethod::Rounds,
+                };
+                cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, watch)
+            }
         }
     }
 
@@ -170,6 +182,9 @@ impl Which {
         match self {
             Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
             Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
+            Which::Clusters | Which::FewCandidates | Which::Rounds => {
+                validate::check_cell_generalization(recoding, table, attributes)
+            }
         }
     }
 }
@@ -383,6 +398,9 @@ proptest! {
                 prop_assert!(pair[1].is_some_and(|loss| loss <= start + 1e-9), "{at} {losses:?}");
             }
         }
+        if let Some(start) = losses[0] {
+            prop_assert!(loss(Which::Rounds).is_some_and(|loss| loss <= start + 1e-9), "{losses:?}");
+        }
     }
 
     #[test]
@@ -433,6 +451,7 @@ proptest! {
             let optimum = match which {
                 Which::FullSubgraph => optima[1],
                 Which::UnrestrictedMulti => optima[2],
+                Which::Clusters | Which::FewCandidates | Which::Rounds => optima[3],
             };
             let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
             let loss = check_release(which, &sample, &wanted, &weights, &found.recoding)?;
