@@ -31,8 +31,12 @@ mod full_subgraph;
 mod unrestricted_multi;
 mod clusters;
 mod cell_generalization;
+mod cell_suppression;
 
 pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
+pub use cell_suppression::{
+    CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
+};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
 pub use top_down::{TopDownOptions, top_down};

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
-    Aim, CellGeneralizationOptions, CellMethod, FullSubgraphOptions, UnrestrictedMultiOptions,
-    cell_generalization, full_subgraph, has_optimum_search, optimum, unrestricted_multi,
+    Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, FullSubgraphOptions,
+    SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression, full_subgraph,
+    has_optimum_search, optimum, suppression_bound, unrestricted_multi,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -140,10 +141,24 @@ enum Which {
     Clusters,
     FewCandidates,
     Rounds,
+    Suppression,
+    SuppressionClusters,
+    Forest,
+    Cover,
 }
 
-const ALL: &[Which] =
-    &[Which::FullSubgraph, Which::UnrestrictedMulti, Which::Clusters, Which::FewCandidates, Which::Rounds];
+const ALL: &[Which] = &[
+    Which::FullSubgraph,
+    Which::UnrestrictedMulti,
+    Which::Clusters,
+    Which::FewCandidates,
+    Which::Rounds,
+    Which::Suppression,
+    Which::SuppressionClusters,
+];
+
+/// Those with a bound, for k-anonymity of rows only.
+const BOUNDED: &[Which] = &[Which::Forest, Which::Cover];
 
 impl Which {
     fn run(
@@ -169,6 +184,19 @@ impl Which {
                 };
                 cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, watch)
             }
+            Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
+                let options = CellSuppressionOptions { aim, method: self.suppression_method() };
+                cell_suppression(problem, attributes, options, watch)
+            }
+        }
+    }
+
+    fn suppression_method(self) -> SuppressionMethod {
+        match self {
+            Which::Forest => SuppressionMethod::Forest,
+            Which::Cover => SuppressionMethod::Cover,
+            Which::SuppressionClusters => SuppressionMethod::Clusters { candidates: 20 },
+            _ => SuppressionMethod::Auto,
         }
     }
 
@@ -184,6 +212,9 @@ impl Which {
             Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
             Which::Clusters | Which::FewCandidates | Which::Rounds => {
                 validate::check_cell_generalization(recoding, table, attributes)
+            }
+            Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
+                validate::check_cell_suppression(recoding, table, attributes)
             }
         }
     }
@@ -452,6 +483,7 @@ proptest! {
                 Which::FullSubgraph => optima[1],
                 Which::UnrestrictedMulti => optima[2],
                 Which::Clusters | Which::FewCandidates | Which::Rounds => optima[3],
+                _ => tiny.cell_suppression(),
             };
             let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
             let loss = check_release(which, &sample, &wanted, &weights, &found.recoding)?;
@@ -459,6 +491,60 @@ proptest! {
             prop_assert!(loss >= optimum - 1e-9, "{which:?} {loss} {optimum}");
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// The weight of all `*` is at most the bound times the least possible.
+    #[test]
+    fn bounds_hold_against_the_optimum(
+        sample in random::sample(4, 8),
+        k in 1..=4_u64,
+        weights in weights(),
+    ) {
+        let wanted = Wanted::k(k);
+        let admits = |rows: &[usize]| wanted.admits(&sample, rows);
+        let optimum = Tiny::new(&sample, &weights, 0, &admits).stars();
+        for which in [Which::Forest, Which::Cover, Which::Suppression] {
+            let found = run(which, &sample, &wanted, &weights);
+            prop_assert_eq!(found.is_some(), optimum.is_some(), "{:?}", which);
+            let (Some(found), Some(optimum)) = (found, optimum) else { continue };
+            check_release(which, &sample, &wanted, &weights, &found.recoding)?;
+            if which == Which::Suppression {
+                continue;
+            }
+            let bound = suppression_bound(which.suppression_method(), k).unwrap();
+            let stars = stars(&sample, &found.recoding, &weights);
+            prop_assert!(stars >= optimum - 1e-9, "{which:?} {stars} {optimum}");
+            prop_assert!(stars <= bound * optimum + 1e-9, "{which:?} {stars} {bound} {optimum}");
+        }
+    }
+
+    #[test]
+    fn bounded_answers_are_verified_on_larger_tables(
+        sample in random::sample(4, 60),
+        k in 1..=6_u64,
+        weights in weights(),
+    ) {
+        for &which in BOUNDED {
+            if let Some(found) = run(which, &sample, &Wanted::k(k), &weights) {
+                check_release(which, &sample, &Wanted::k(k), &weights, &found.recoding)?;
+            }
+        }
+    }
+}
+
+/// The weight of all cells that are not as collected.
+fn stars(sample: &Sample, recoding: &PerGroup, weights: &[f64]) -> f64 {
+    let cell = |row_idx: usize, at: usize| {
+        let level = recoding.levels(recoding.group_of(row_idx).unwrap())[at];
+        if level > 0 { weights[at] } else { 0.0 }
+    };
+    (0..sample.n_rows())
+        .flat_map(|row| (0..sample.columns.len()).map(move |at| (row, at)))
+        .map(|(row, at)| cell(row, at))
+        .sum()
 }
 
 #[test]
