@@ -16,7 +16,9 @@
 //! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
 //! `samarati` refuses.
 //!
-//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
+//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. So do the
+//! other recodings of the taxonomy that see combinations of values ([`full_subgraph`], [`unrestricted_multi`]) or single
+//! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](found) they are.
 
 mod breadth_first;
 mod exhaustive;
@@ -32,7 +34,9 @@ mod unrestricted_multi;
 mod clusters;
 mod cell_generalization;
 mod cell_suppression;
+mod by_groups;
 
+pub use by_groups::{ByGroups, RECODING_C};
 pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
 pub use cell_suppression::{
     CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,

@@ -6,6 +6,7 @@ mod oracle;
 
 use std::collections::BTreeMap;
 
+use incog_core::algorithm;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
     Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, FullSubgraphOptions,
@@ -573,5 +574,136 @@ fn policies_that_groups_do_not_keep_together_are_refused() {
         let error = which.run(problem, &attributes, aim).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Policy, "{which:?}");
         assert!(error.hint().is_some());
+    }
+}
+
+/// A table whose columns have two levels, the values and `*`.
+fn flat(columns: &[&[&str]]) -> Sample {
+    let column = |(at, cells): (usize, &&[&str])| {
+        let mut values: Vec<&str> = cells.to_vec();
+        values.sort_unstable();
+        values.dedup();
+        SampleColumn {
+            name: format!("q{at}"),
+            hierarchy: values.iter().map(|&value| vec![value.into(), "*".into()]).collect(),
+            cells: cells.iter().map(|&cell| cell.into()).collect(),
+        }
+    };
+    Sample::new(columns.iter().enumerate().map(column).collect())
+}
+
+/// The optima of full-subtree, full-subgraph, unrestricted-multi and cell generalization with k = 2.
+fn optima(sample: &Sample) -> [f64; 4] {
+    let admits = |rows: &[usize]| rows.len() >= 2;
+    let tiny = Tiny::new(sample, &[1.0; 4], 0, &admits);
+    [tiny.full_subtree(), tiny.full_subgraph(), tiny.unrestricted_multi(), tiny.cell_generalization()]
+        .map(|best| best.expect("the top holds"))
+}
+
+fn loss_of(which: Which, sample: &Sample) -> f64 {
+    let found = run(which, sample, &Wanted::k(2), &[1.0; 4]).expect("the top holds");
+    check_release(which, sample, &Wanted::k(2), &[1.0; 4], &found.recoding).expect("it is a release")
+}
+
+/// The rare value's row needs a vague label in one column only.
+#[test]
+fn full_subgraph_can_be_better_than_full_subtree() {
+    let sample = flat(&[&["m", "m", "m", "m", "f", "f"], &["1", "1", "2", "2", "1", "2"]]);
+    let optima = optima(&sample);
+    assert_eq!(optima[..2], [0.5, 1.0 / 6.0]);
+    assert!((loss_of(Which::FullSubgraph, &sample) - optima[1]).abs() < 1e-12);
+}
+
+/// Two rare values may share a label above a frequent one.
+#[test]
+fn unrestricted_can_be_better_than_full_subgraph() {
+    let sample = flat(&[&["a", "a", "b", "c"]]);
+    let optima = optima(&sample);
+    assert_eq!(optima[1..3], [1.0, 0.5]);
+    assert!((loss_of(Which::UnrestrictedMulti, &sample) - optima[2]).abs() < 1e-12);
+}
+
+/// Of three equal rows one may keep the single row company.
+#[test]
+fn cell_generalization_can_be_better_than_unrestricted() {
+    let sample = flat(&[&["a", "a", "a", "b"]]);
+    let optima = optima(&sample);
+    assert_eq!(optima[2..], [1.0, 0.5]);
+    assert!((loss_of(Which::Clusters, &sample) - optima[3]).abs() < 1e-12);
+}
+
+/// Rows that full-domain generalization leaves out are published after all.
+#[test]
+fn rounds_recode_what_was_left_out() {
+    let sample = flat(&[&["a", "a", "a", "b", "c"], &["x", "x", "x", "y", "y"]]);
+    assert!((loss_of(Which::Rounds, &sample) - 0.2).abs() < 1e-12, "{}", loss_of(Which::Rounds, &sample));
+}
+
+#[test]
+fn the_example_of_cell_suppression_is_true() {
+    let sample = flat(&[&["a", "a", "b", "b"], &["x", "y", "z", "z"]]);
+    for which in [Which::Suppression, Which::Forest, Which::Cover, Which::SuppressionClusters] {
+        let found = run(which, &sample, &Wanted::k(2), &[1.0; 4]).unwrap();
+        assert_eq!(stars(&sample, &found.recoding, &[1.0; 4]), 2.0, "{which:?}");
+    }
+}
+
+#[test]
+fn a_table_as_collected_that_holds_is_left_alone_and_said_to_be_optimal() {
+    let sample = flat(&[&["a", "a", "b", "b"], &["x", "x", "z", "z"]]);
+    for &which in ALL.iter().chain(BOUNDED) {
+        let found = run(which, &sample, &Wanted::k(2), &[1.0; 4]).unwrap();
+        assert_eq!(found.quality, Quality::Optimal, "{which:?}");
+        assert_eq!(found.recoding.suppressed_rows(), 0);
+        assert!((0..found.recoding.n_groups()).all(|group| found.recoding.levels(group) == [0, 0]));
+    }
+}
+
+#[test]
+fn limits_of_zero_and_bounds_that_cannot_be_kept_are_refused() {
+    let sample = flat(&[&["a", "a", "b", "b"]]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap().with_sensitive(&table, &["illness"]).unwrap();
+    let policy = Wanted { alpha: Some(100), ..Wanted::k(2) }.policy(&table);
+    let problem = Problem { source: &rows, policy: &policy };
+    let costs = Costs::new(problem, &attributes).unwrap();
+    let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
+    let watch = &Watch::new();
+    let kind = |result: Result<Option<Found<PerGroup>>>| {
+        let error = result.unwrap_err();
+        assert!(error.hint().is_some(), "{error}");
+        error.kind()
+    };
+    let options = FullSubgraphOptions { aim, max_steps: Some(0) };
+    assert_eq!(kind(full_subgraph(problem, &attributes, options, watch)), ErrorKind::Input);
+    let options = UnrestrictedMultiOptions { aim, max_rounds: Some(0) };
+    assert_eq!(kind(unrestricted_multi(problem, &attributes, options, watch)), ErrorKind::Input);
+    let options = CellGeneralizationOptions { aim, method: CellMethod::Clusters { candidates: 0 } };
+    assert_eq!(kind(cell_generalization(problem, &attributes, options, watch)), ErrorKind::Input);
+    for method in [SuppressionMethod::Forest, SuppressionMethod::Cover] {
+        let options = CellSuppressionOptions { aim, method };
+        assert_eq!(kind(cell_suppression(problem, &attributes, options, watch)), ErrorKind::Policy);
+    }
+    let many = flat(&[&vec!["a"; 1025]]);
+    let error = run_by(Which::Cover, &many, &Wanted::k(2), &[1.0; 4], "loss").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn whoever_is_cancelled_stops() {
+    let sample = flat(&[&["a", "a", "a", "b"]]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let costs = Costs::new(problem, &attributes).unwrap();
+    let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
+    let watch = Watch::new();
+    watch.cancel();
+    for entry in algorithm::RECODING_C {
+        let error = entry.item.run(problem, &attributes, aim, &watch).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", entry.name);
     }
 }

@@ -18,6 +18,9 @@ type Image = Vec<BTreeSet<usize>>;
 /// The best of all recodings of a model: its loss.
 pub(crate) type Best = Option<f64>;
 
+/// Is this a function of the model, given the image of each vector?
+type IsAllowed = dyn Fn(&[(&Vec<usize>, Option<&Image>)]) -> bool;
+
 fn better(best: &mut Best, loss: f64) {
     if best.is_none_or(|best| loss < best) {
         *best = Some(loss);
@@ -169,7 +172,7 @@ impl<'a> Tiny<'a> {
     }
 
     /// Every function of value vectors; `is_allowed` sees the image of each vector.
-    fn functions(&self, is_allowed: &dyn Fn(&[(&Vec<usize>, Option<&Image>)]) -> bool) -> Best {
+    fn functions(&self, is_allowed: &IsAllowed) -> Best {
         let vectors = self.vectors();
         let choices: Vec<(&Vec<usize>, &Vec<usize>, Vec<Image>)> =
             vectors.iter().map(|(vector, rows)| (vector, rows, self.images(vector))).collect();
@@ -183,7 +186,7 @@ impl<'a> Tiny<'a> {
         choices: &'c [(&'c Vec<usize>, &'c Vec<usize>, Vec<Image>)],
         chosen: &mut Vec<(&'c Vec<usize>, Option<&'c Image>)>,
         loss: f64,
-        is_allowed: &dyn Fn(&[(&Vec<usize>, Option<&Image>)]) -> bool,
+        is_allowed: &IsAllowed,
         best: &mut Best,
     ) {
         if best.is_some_and(|best| loss >= best) {
