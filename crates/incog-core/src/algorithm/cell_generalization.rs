@@ -4,9 +4,12 @@
 //! every group has the lowest labels that its records have in common. ([`top_down`](super::top_down()) is the third algorithm
 //! for this model; it is steered by no metric.)
 //!
-//! Two ways to find groups:
+//! Ways to find groups:
 //!
-//! - [`CellMethod::Clusters`]: greedy clusters of records (k-member; see the module `clusters`).
+//! - [`CellMethod::Clusters`]: greedy clusters of records (k-member; see the module `clusters`), of the whole table or
+//!   within the boxes of the [full-subgraph](super::full_subgraph()) answer: whichever is better. Those within a box are
+//!   never worse than the box. [`CellMethod::Refined`] does the same within the groups of the
+//!   [unrestricted](super::unrestricted_multi()) answer, which takes longer and is better.
 //! - [`CellMethod::Rounds`]: the best full-domain generalization, with a budget; the rows that it leaves out are a table of
 //!   their own, for which the best full-domain generalization is found again, and so on until nothing more can be
 //!   published. What is left then is merged with the nearest groups. All this twice: with the policy's own budget in the
@@ -21,9 +24,11 @@
 //! Cost of clusters: for each record a look at each candidate. Of rounds: a search for the best node each. Memory: some
 //! numbers a record.
 
-use crate::algorithm::clusters::{clusters, lowest_steps, merge_rest};
+use crate::algorithm::clusters::{clusters, clusters_within, lowest_steps, merge_rest};
 use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::full_subgraph::{Region, boxes};
 use crate::algorithm::optimum::{has_optimum_search, optimum};
+use crate::algorithm::unrestricted_multi::regions;
 use crate::algorithm::vectors::{Aim, Ground, Ladder, RowGroup};
 use crate::check::Problem;
 use crate::error::{Error, Result};
@@ -51,6 +56,11 @@ pub enum CellMethod {
         /// How many records a cluster looks at. Where the table has no more, all are looked at.
         candidates: usize,
     },
+    /// The same within the groups of the unrestricted multi-dimension answer, or of the whole table.
+    Refined {
+        /// How many records a cluster looks at.
+        candidates: usize,
+    },
     /// Full-domain generalization of what the one before has left out, round by round.
     Rounds,
 }
@@ -73,11 +83,34 @@ pub fn cell_generalization(
     let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "cell-generalization")?;
     let groups = match options.method {
         CellMethod::Clusters { candidates } => {
-            clusters(&ground, checked("cell-generalization", candidates)?, watch)?
+            let candidates = checked("cell-generalization", candidates)?;
+            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            best_clusters(&ground, regions, candidates, watch)?
+        }
+        CellMethod::Refined { candidates } => {
+            let candidates = checked("cell-generalization", candidates)?;
+            let regions = regions(&ground, problem, attributes, u64::MAX, watch)?;
+            best_clusters(&ground, regions, candidates, watch)?
         }
         CellMethod::Rounds => Rounds { ground: &ground, problem, attributes, watch }.best()?,
     };
     groups.map(|groups| answer(&ground, groups)).transpose()
+}
+
+/// Clusters of the whole table, or within groups that were found already: whichever are better.
+fn best_clusters(
+    ground: &Ground<'_>,
+    regions: Option<Vec<Region>>,
+    candidates: usize,
+    watch: &Watch,
+) -> Result<Option<Vec<RowGroup>>> {
+    let whole = clusters(ground, candidates, watch)?;
+    let Some(regions) = regions else { return Ok(whole) };
+    let vectors: Vec<Vec<u32>> = regions.into_iter().map(|region| region.vectors).collect();
+    let within = clusters_within(ground, &vectors, candidates, watch)?;
+    let is_better =
+        |whole: &Vec<RowGroup>| ground.compare(&ground.sums(whole), &ground.sums(&within)).is_lt();
+    Ok(Some(whole.filter(is_better).unwrap_or(within)))
 }
 
 /// At least one candidate.

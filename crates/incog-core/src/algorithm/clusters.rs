@@ -34,6 +34,26 @@ struct Cluster {
     measured: ChangingGroup,
 }
 
+/// Puts the rows of each of the groups, which the policy admits, into clusters of their own: never worse than the groups.
+pub(super) fn clusters_within(
+    ground: &Ground<'_>,
+    groups: &[Vec<u32>],
+    candidates: usize,
+    watch: &Watch,
+) -> Result<Vec<RowGroup>> {
+    let mut found = Vec::new();
+    for vectors in groups {
+        let mut cells: Vec<u32> =
+            vectors.iter().flat_map(|&vector| ground.cells_of(vector)).copied().collect();
+        cells.sort_unstable();
+        match Clustering::new(ground, &cells, candidates).run(0, watch)? {
+            Some(clusters) => found.extend(clusters),
+            None => found.push(ground.whole(&ground.top(), vectors)),
+        }
+    }
+    Ok(found)
+}
+
 /// Puts the records into clusters. `None` if more rows than the budget are in no cluster that the policy admits.
 ///
 /// Every cluster takes its records from at least so many `candidates`, if there are as many.
@@ -72,8 +92,6 @@ struct Clustering<'a, 'b> {
     place_in_waiting: Vec<u32>,
     orders: Vec<Order>,
     n_candidates: usize,
-    /// Is the next cluster to look at every record?
-    sees_all: bool,
     /// For each cell, the last search that has seen it.
     seen: Vec<u32>,
     n_searches: u32,
@@ -134,7 +152,6 @@ impl<'a, 'b> Clustering<'a, 'b> {
             place_in_waiting: (0..n as u32).collect(),
             orders: if n <= n_candidates { Vec::new() } else { orders(ground, cells) },
             n_candidates,
-            sees_all: n <= n_candidates,
             seen: vec![0; n],
             n_searches: 0,
             kinds,
@@ -160,17 +177,24 @@ impl<'a, 'b> Clustering<'a, 'b> {
                 rows: Vec::new(),
                 measured: ground.no_rows(),
             };
-            let mut candidates = self.candidates(seed);
-            self.add(&mut cluster, seed);
-            if !self.grow(&mut cluster, &mut candidates, k_only.as_ref())? {
-                // The candidates did not do; all others may.
-                self.sees_all = true;
-                let mut candidates = self.candidates(seed);
-                self.sees_all = self.orders.is_empty();
-                if !self.grow(&mut cluster, &mut candidates, k_only.as_ref())? {
-                    self.dissolve(&cluster);
-                    break;
+            let mut n_candidates = self.n_candidates;
+            let is_complete = loop {
+                let mut candidates = self.candidates(seed, n_candidates);
+                if cluster.rows.is_empty() {
+                    self.add(&mut cluster, seed);
                 }
+                if self.grow(&mut cluster, &mut candidates, k_only.as_ref())? {
+                    break true;
+                }
+                if n_candidates >= self.waiting.len() {
+                    break false;
+                }
+                // These did not do; more may.
+                n_candidates = n_candidates.saturating_mul(8);
+            };
+            if !is_complete {
+                self.dissolve(&cluster);
+                break;
             }
             clusters.push(cluster);
         }
@@ -221,14 +245,14 @@ impl<'a, 'b> Clustering<'a, 'b> {
     }
 
     /// Cells near a seed that have rows left, in the order of their places.
-    fn candidates(&mut self, seed: u32) -> Vec<u32> {
-        if self.sees_all {
+    fn candidates(&mut self, seed: u32, n_candidates: usize) -> Vec<u32> {
+        if self.orders.is_empty() || n_candidates >= self.waiting.len() {
             let mut all = self.waiting.clone();
             all.sort_unstable();
             return all;
         }
         self.n_searches += 1;
-        let each = self.n_candidates.div_ceil(2 * self.orders.len()).max(1);
+        let each = n_candidates.div_ceil(2 * self.orders.len()).max(1);
         let mut found = vec![seed];
         self.seen[seed as usize] = self.n_searches;
         for order in &self.orders {

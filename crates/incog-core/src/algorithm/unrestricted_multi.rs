@@ -27,7 +27,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::algorithm::found::{Found, Quality};
-use crate::algorithm::full_subgraph::boxes;
+use crate::algorithm::full_subgraph::{Region, boxes};
 use crate::algorithm::vectors::{Aim, Ground, Ladder, RowGroup, Sums, check_limit};
 use crate::check::Problem;
 use crate::error::Result;
@@ -57,9 +57,24 @@ pub fn unrestricted_multi(
 ) -> Result<Option<Found<PerGroup>>> {
     let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "unrestricted-multi")?;
     let max_rounds = check_limit("unrestricted-multi", options.max_rounds)?;
-    let Some(boxes) = boxes(&ground, problem, attributes, u64::MAX, watch)? else { return Ok(None) };
+    let Some(regions) = regions(&ground, problem, attributes, max_rounds, watch)? else { return Ok(None) };
+    let groups: Vec<RowGroup> =
+        regions.iter().map(|region| ground.whole(&region.steps, &region.vectors)).collect();
+    let quality = if ground.is_untouched(&groups) { Quality::Optimal } else { Quality::Heuristic };
+    Ok(Some(Found { recoding: ground.recoding(&groups)?, quality }))
+}
+
+/// The groups of the answer.
+pub(super) fn regions(
+    ground: &Ground<'_>,
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    max_rounds: u64,
+    watch: &Watch,
+) -> Result<Option<Vec<Region>>> {
+    let Some(boxes) = boxes(ground, problem, attributes, u64::MAX, watch)? else { return Ok(None) };
     let mut search = Search {
-        ground: &ground,
+        ground,
         watch,
         groups: Vec::new(),
         by_image: FxHashMap::default(),
@@ -80,14 +95,8 @@ pub fn unrestricted_multi(
     while n_rounds < max_rounds && search.round()? {
         n_rounds += 1;
     }
-    let groups: Vec<RowGroup> = search
-        .groups
-        .iter()
-        .filter(|group| !group.vectors.is_empty())
-        .map(|group| ground.whole(&group.steps, &group.vectors))
-        .collect();
-    let quality = if ground.is_untouched(&groups) { Quality::Optimal } else { Quality::Heuristic };
-    Ok(Some(Found { recoding: ground.recoding(&groups)?, quality }))
+    let groups = search.groups.into_iter().filter(|group| !group.vectors.is_empty());
+    Ok(Some(groups.map(|Group { steps, vectors, .. }| Region { steps, vectors }).collect()))
 }
 
 const NOWHERE: u32 = u32::MAX;

@@ -95,3 +95,15 @@ fn adult_with_a_budget_is_verified() {
         check_one(&sample, &Wanted { budget: 452, ..Wanted::k(10) }, which);
     }
 }
+
+/// What more candidates gain: for the default of `CellMethod::CLUSTERS`.
+#[test]
+#[ignore = "a measurement"]
+fn candidates_and_their_loss() {
+    let Some(sample) = load() else { return };
+    for k in [10, 100] {
+        for candidates in [128, 512, 2048, 8192] {
+            check_one(&sample, &Wanted::k(k), Which::Candidates(candidates));
+        }
+    }
+}

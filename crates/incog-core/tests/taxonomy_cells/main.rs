@@ -141,6 +141,8 @@ enum Which {
     UnrestrictedMulti,
     Clusters,
     FewCandidates,
+    Candidates(usize),
+    Refined,
     Rounds,
     Suppression,
     SuppressionClusters,
@@ -153,6 +155,7 @@ const ALL: &[Which] = &[
     Which::UnrestrictedMulti,
     Which::Clusters,
     Which::FewCandidates,
+    Which::Refined,
     Which::Rounds,
     Which::Suppression,
     Which::SuppressionClusters,
@@ -177,10 +180,16 @@ impl Which {
                 let options = UnrestrictedMultiOptions { aim, max_rounds: None };
                 unrestricted_multi(problem, attributes, options, watch)
             }
-            Which::Clusters | Which::FewCandidates | Which::Rounds => {
+            Which::Clusters
+            | Which::FewCandidates
+            | Which::Candidates(_)
+            | Which::Refined
+            | Which::Rounds => {
                 let method = match self {
                     Which::Clusters => CellMethod::CLUSTERS,
                     Which::FewCandidates => CellMethod::Clusters { candidates: 3 },
+                    Which::Candidates(candidates) => CellMethod::Clusters { candidates },
+                    Which::Refined => CellMethod::Refined { candidates: 512 },
                     _ => CellMethod::Rounds,
                 };
                 cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, watch)
@@ -211,9 +220,11 @@ impl Which {
         match self {
             Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
             Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
-            Which::Clusters | Which::FewCandidates | Which::Rounds => {
-                validate::check_cell_generalization(recoding, table, attributes)
-            }
+            Which::Clusters
+            | Which::FewCandidates
+            | Which::Candidates(_)
+            | Which::Refined
+            | Which::Rounds => validate::check_cell_generalization(recoding, table, attributes),
             Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
                 validate::check_cell_suppression(recoding, table, attributes)
             }
@@ -430,6 +441,11 @@ proptest! {
                 prop_assert!(pair[1].is_some_and(|loss| loss <= start + 1e-9), "{at} {losses:?}");
             }
         }
+        for (start, which) in [(losses[1], Which::FewCandidates), (losses[2], Which::Refined)] {
+            if let Some(start) = start {
+                prop_assert!(loss(which).is_some_and(|loss| loss <= start + 1e-9), "{which:?} {losses:?}");
+            }
+        }
         if let Some(start) = losses[0] {
             prop_assert!(loss(Which::Rounds).is_some_and(|loss| loss <= start + 1e-9), "{losses:?}");
         }
@@ -483,7 +499,11 @@ proptest! {
             let optimum = match which {
                 Which::FullSubgraph => optima[1],
                 Which::UnrestrictedMulti => optima[2],
-                Which::Clusters | Which::FewCandidates | Which::Rounds => optima[3],
+                Which::Clusters
+            | Which::FewCandidates
+            | Which::Candidates(_)
+            | Which::Refined
+            | Which::Rounds => optima[3],
                 _ => tiny.cell_suppression(),
             };
             let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
