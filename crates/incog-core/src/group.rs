@@ -288,20 +288,20 @@ impl Tally {
         }
     }
 
-    /// Counts a code of the only group, whose list is in order.
-    fn add(&mut self, code: u32) {
+    /// Counts a code of the only group `n` times, whose list is in order.
+    fn add(&mut self, code: u32, n: u64) {
         match self.entries.binary_search_by_key(&code, |&(code, _)| code) {
-            Ok(at) => self.entries[at].1 += 1,
-            Err(at) => self.entries.insert(at, (code, 1)),
+            Ok(at) => self.entries[at].1 += n,
+            Err(at) => self.entries.insert(at, (code, n)),
         }
         self.starts[1] = self.entries.len();
     }
 
-    /// Takes back a code of the only group, whose list is in order.
-    fn remove(&mut self, code: u32) {
+    /// Takes back a code of the only group `n` times, whose list is in order.
+    fn remove(&mut self, code: u32, n: u64) {
         let at = self.entries.binary_search_by_key(&code, |&(code, _)| code);
         let at = at.expect("only rows of the group are removed");
-        self.entries[at].1 -= 1;
+        self.entries[at].1 -= n;
         if self.entries[at].1 == 0 {
             self.entries.remove(at);
             self.starts[1] = self.entries.len();
@@ -407,27 +407,37 @@ impl ChangingGroup {
 
     /// One more row.
     pub(crate) fn add(&mut self, facts: RowFacts<'_>) {
+        self.add_rows(facts, 1);
+    }
+
+    /// So many more rows of one kind.
+    pub(crate) fn add_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
-        rows[0] += 1;
+        rows[0] += n;
         for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
-            tally.add(code);
+            tally.add(code, n);
         }
         if let (Some(tally), Some(person)) = (persons, facts.person) {
-            tally.add(person);
+            tally.add(person, n);
         }
     }
 
     /// One row less; the group must have such a row.
     pub(crate) fn remove(&mut self, facts: RowFacts<'_>) {
+        self.remove_rows(facts, 1);
+    }
+
+    /// So many rows of one kind less; the group must have them.
+    pub(crate) fn remove_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
-        rows[0] -= 1;
+        rows[0] -= n;
         for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
-            tally.remove(code);
+            tally.remove(code, n);
         }
         if let (Some(tally), Some(person)) = (persons, facts.person) {
-            tally.remove(person);
+            tally.remove(person, n);
         }
     }
 

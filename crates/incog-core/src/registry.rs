@@ -88,6 +88,7 @@ mod tests {
             .chain(of(algorithm::ALL))
             .chain(of(algorithm::LOCAL))
             .chain(of(algorithm::RECODING_A))
+            .chain(of(algorithm::RECODING_C))
             .chain(of(algorithm::MARKINGS))
             .chain(of(relational::ALL))
             .chain(of(check::ALL))

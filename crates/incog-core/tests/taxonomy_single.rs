@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
+use incog_core::algorithm::Aim;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::single::{
-    Aim, AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single,
-    SingleAnswer, UnrestrictedOptions, attribute_suppression, datafly, full_subtree, genetic, unrestricted,
+    AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single, SingleAnswer,
+    UnrestrictedOptions, attribute_suppression, datafly, full_subtree, genetic, unrestricted,
 };
 use incog_core::algorithm::{self, optimum};
 use incog_core::check::Problem;

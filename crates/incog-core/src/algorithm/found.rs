@@ -1,4 +1,8 @@
-//! How good is an answer?
+//! How good is an answer, and by what?
+
+use std::fmt;
+
+use crate::metric::{Costs, Metric};
 
 /// An answer, and whether there is a better one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,4 +20,19 @@ pub enum Quality {
     Optimal,
     /// There may be a better one.
     Heuristic,
+}
+
+/// What makes one recoding better than another: a metric, with the costs (and weights) that it counts.
+#[derive(Clone, Copy)]
+pub struct Aim<'a> {
+    /// The metric.
+    pub metric: &'a dyn Metric,
+    /// The costs of the table, with the user's weights.
+    pub costs: &'a Costs,
+}
+
+impl fmt::Debug for Aim<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Aim").field("weights", &self.costs.weights).finish_non_exhaustive()
+    }
 }

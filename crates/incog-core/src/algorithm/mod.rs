@@ -16,7 +16,9 @@
 //! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
 //! `samarati` refuses.
 //!
-//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
+//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. So do the
+//! other recodings of the taxonomy that see combinations of values ([`full_subgraph`], [`unrestricted_multi`]) or single
+//! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](found) they are.
 
 pub mod found;
 mod breadth_first;
@@ -26,11 +28,26 @@ mod samarati;
 mod incognito;
 mod optimum;
 mod top_down;
+mod vectors;
 pub mod single;
+mod full_subgraph;
+mod unrestricted_multi;
+mod clusters;
+mod cell_generalization;
+mod cell_suppression;
+mod by_groups;
 
+pub use by_groups::{ByGroups, RECODING_C};
+pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
+pub use cell_suppression::{
+    CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
+};
+pub use found::{Aim, Quality};
+pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
 pub use single::RECODING_A;
 pub use top_down::{TopDownOptions, top_down};
+pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 
 use crate::algorithm::breadth_first::judge_each;
 use crate::check::{Checker, CheckerKind, Keep, Problem, Work};

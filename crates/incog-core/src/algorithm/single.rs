@@ -30,32 +30,17 @@ pub use genetic::{GeneticOptions, genetic};
 pub use unrestricted::{UnrestrictedOptions, unrestricted};
 
 use std::cmp::Ordering;
-use std::fmt;
 
+use crate::algorithm::Aim;
 use crate::algorithm::found::Found;
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
-use crate::metric::{Costs, Direction, Metric, Needs, Statistics};
+use crate::metric::{Direction, Needs, Statistics};
 use crate::privacy::Policy;
 use crate::recoding::{PerValue, Sums};
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
-
-/// What makes one recoding better than another: a metric, with the costs (and weights) that it counts.
-#[derive(Clone, Copy)]
-pub struct Aim<'a> {
-    /// The metric.
-    pub metric: &'a dyn Metric,
-    /// The costs of the table, with the user's weights.
-    pub costs: &'a Costs,
-}
-
-impl fmt::Debug for Aim<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Aim").field("weights", &self.costs.weights).finish_non_exhaustive()
-    }
-}
 
 impl Aim<'_> {
     /// `Less` if the first is better.

@@ -78,6 +78,13 @@ pub trait FrequencySource: Sync {
         let _ = demand;
         Ok(None)
     }
+
+    /// The records that are to be kept, in order, as a source of its own with the same layout. `None` where the source has
+    /// counts only.
+    fn some_records(&self, is_kept: &[bool]) -> Option<Box<dyn FrequencySource>> {
+        let _ = is_kept;
+        None
+    }
 }
 
 /// All records, those that nobody needs to tell apart as one cell: they have equal labels at level 0 and are equal in

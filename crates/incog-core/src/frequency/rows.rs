@@ -233,6 +233,27 @@ impl FrequencySource for Rows {
     fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {
         with_keys!(self.layout, &self.keys, |keys, packed| self.collect_cells(keys, packed, demand).map(Some))
     }
+
+    fn some_records(&self, is_kept: &[bool]) -> Option<Box<dyn FrequencySource>> {
+        fn kept<T: Clone>(all: &[T], is_kept: &[bool]) -> Vec<T> {
+            all.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept).map(|(one, _)| one.clone()).collect()
+        }
+        let keys = match &self.keys {
+            Keys::U64(keys) => Keys::U64(kept(keys, is_kept)),
+            Keys::U128(keys) => Keys::U128(kept(keys, is_kept)),
+            Keys::Wide(keys) => Keys::Wide(kept(keys, is_kept)),
+        };
+        let n_kept = is_kept.iter().take(self.n_rows).filter(|is_kept| **is_kept).count();
+        Some(Box::new(Rows {
+            layout: Arc::clone(&self.layout),
+            n_rows: n_kept,
+            keys,
+            persons: self.persons.as_ref().map(|persons| kept(persons, is_kept)),
+            sensitive: self.sensitive.iter().map(|codes| kept(codes, is_kept)).collect(),
+            pairs: self.sensitive.iter().map(|_| OnceLock::new()).collect(),
+            scratch: Mutex::default(),
+        }))
+    }
 }
 
 /// Numbers records anew so that equal ones have equal numbers and equal codes. Returns how many numbers there are.

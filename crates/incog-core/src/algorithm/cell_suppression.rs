@@ -1,0 +1,212 @@
+//! Cell suppression (LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 5.2): cells stay or become `*`.
+//!
+//! *Promise*: every group of the release is one that the policy admits; cells are at level 0 or at the top of their
+//! hierarchy. With [`SuppressionMethod::Forest`] and [`SuppressionMethod::Cover`], under k-anonymity of rows, no row is left
+//! out and the weight of all `*` is at most a proven multiple of the least possible ([`bound`]):
+//!
+//! | method | paper | bound |
+//! |---|---|---|
+//! | `Forest` | Aggarwal, Feder, Kenthapadi, Motwani, Panigrahy, Thomas, Zhu: Anonymizing tables, ICDT 2005 | 3k − 3 |
+//! | `Cover` | Meyerson, Williams: On the complexity of optimal k-anonymity, PODS 2004 | 4 (2k − 1)(k − 1)/k · H(2k − 1) |
+//! | `Clusters` | k-member (module `clusters`) on two levels | none |
+//!
+//! H(n) = 1 + 1/2 + ... + 1/n. The proofs are in the modules; they hold for weighted attributes too, and for each part of
+//! the table where tops have several labels, so that records of different parts can never be alike. [`SuppressionMethod::Auto`]
+//! takes the better of forest and clusters where the forest is allowed and affordable, and keeps its bound; else clusters.
+//!
+//! Both bounds count `*` by the user's weights. By loss a `*` costs the same wherever the top covers all leaves.
+
+mod cover;
+mod forest;
+
+use crate::algorithm::Aim;
+use crate::algorithm::cell_generalization::{answer, checked};
+use crate::algorithm::clusters::{clusters, lowest_steps};
+use crate::algorithm::found::Found;
+use crate::algorithm::vectors::{Ground, Ladder, RowGroup};
+use crate::check::Problem;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Attributes;
+use crate::recoding::PerGroup;
+use crate::watch::Watch;
+
+/// How to search.
+#[derive(Debug, Clone, Copy)]
+pub struct CellSuppressionOptions<'a> {
+    /// What makes a recoding good; its weights count in the bounds.
+    pub aim: Aim<'a>,
+    /// How groups are found.
+    pub method: SuppressionMethod,
+}
+
+/// How groups are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuppressionMethod {
+    /// By the size of the table and by the policy.
+    Auto,
+    /// A forest of near neighbours, cut into trees of k to 3k − 3 records.
+    Forest,
+    /// A greedy cover with small balls.
+    Cover,
+    /// Greedy clusters, each of records chosen from so many candidates.
+    Clusters {
+        /// How many records a cluster looks at.
+        candidates: usize,
+    },
+}
+
+/// The forest compares each record with each other.
+const MAX_FOREST: usize = 1 << 13;
+
+/// The cover does so for each ball.
+const MAX_COVER: usize = 1 << 10;
+
+/// How many candidates a cluster has unless told.
+const CANDIDATES: usize = 512;
+
+/// How many times the least weight of `*` an answer for k-anonymity of rows can have, if there is a bound.
+pub fn bound(method: SuppressionMethod, k: u64) -> Option<f64> {
+    let of = k as f64;
+    match method {
+        _ if k <= 1 => Some(1.0),
+        SuppressionMethod::Forest => Some(3.0 * of - 3.0),
+        SuppressionMethod::Cover => {
+            let harmonic: f64 = (1..2 * k).map(|n| 1.0 / n as f64).sum();
+            Some(4.0 * (2.0 * of - 1.0) * (of - 1.0) / of * harmonic)
+        }
+        SuppressionMethod::Auto | SuppressionMethod::Clusters { .. } => None,
+    }
+}
+
+/// Suppresses as few cells as it can find.
+///
+/// `None` if the policy refuses some records whatever is suppressed, more than the budget. Fails when the policy is not
+/// closed under merging, when a bound is asked for and the policy is not k-anonymity of rows or the table too large, when
+/// the source has counts only, or when the watch is cancelled.
+pub fn cell_suppression(
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    options: CellSuppressionOptions<'_>,
+    watch: &Watch,
+) -> Result<Option<Found<PerGroup>>> {
+    let ground = Ground::new(problem, attributes, options.aim, Ladder::Ends, "cell-suppression")?;
+    let n_rows = ground.n_rows() as usize;
+    let groups = match options.method {
+        SuppressionMethod::Clusters { candidates } => {
+            clusters(&ground, checked("cell-suppression", candidates)?, watch)?
+        }
+        SuppressionMethod::Forest => {
+            check_size(n_rows, MAX_FOREST)?;
+            bounded(&ground, needed_rows(&ground)?, forest::partition, watch)?
+        }
+        SuppressionMethod::Cover => {
+            check_size(n_rows, MAX_COVER)?;
+            bounded(&ground, needed_rows(&ground)?, cover::partition, watch)?
+        }
+        SuppressionMethod::Auto => {
+            let found = clusters(&ground, CANDIDATES, watch)?;
+            match needed_rows(&ground) {
+                Ok(k) if n_rows <= MAX_FOREST => {
+                    better(&ground, bounded(&ground, k, forest::partition, watch)?, found)
+                }
+                _ => found,
+            }
+        }
+    };
+    groups.map(|groups| answer(&ground, groups)).transpose()
+}
+
+fn check_size(n_rows: usize, most: usize) -> Result<()> {
+    if n_rows > most {
+        return Err(Error::new(
+            ErrorKind::Limit,
+            format!("{n_rows} rows are too many for a cell suppression with a bound; {most} can be done"),
+        )
+        .with_hint("choose the clusters, which promise no bound"));
+    }
+    Ok(())
+}
+
+/// How many rows the policy wants in a group, if that is all it wants.
+fn needed_rows(ground: &Ground<'_>) -> Result<usize> {
+    let policy = ground.policy;
+    if !policy.demand().is_rows_only() {
+        return Err(Error::new(
+            ErrorKind::Policy,
+            format!("a cell suppression with a bound cannot promise {}", policy.describe()),
+        )
+        .with_hint("choose the clusters, which promise no bound"));
+    }
+    let n_rows = ground.n_rows();
+    let admits = |rows: u64| policy.admits(crate::group::Measures::of_rows(vec![rows]).group(0));
+    // All models of rows alone are absorbing: what is admitted stays so with more rows.
+    let (mut refused, mut admitted) = (0, n_rows + 1);
+    while refused + 1 < admitted {
+        let middle = refused + (admitted - refused) / 2;
+        if admits(middle)? {
+            admitted = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    Ok(admitted as usize)
+}
+
+fn better(ground: &Ground<'_>, a: Option<Vec<RowGroup>>, b: Option<Vec<RowGroup>>) -> Option<Vec<RowGroup>> {
+    let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
+    Some(if ground.compare(&ground.sums(b), &ground.sums(a)).is_lt() { b.clone() } else { a.clone() })
+}
+
+/// The records of one part of the table.
+struct Points<'a> {
+    leaves: Vec<&'a [u32]>,
+    weights: &'a [f64],
+}
+
+impl Points<'_> {
+    fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The weight of the attributes in which two records differ.
+    fn distance(&self, a: usize, b: usize) -> f64 {
+        let columns = self.leaves[a].iter().zip(self.leaves[b]).zip(self.weights);
+        columns.filter(|((a, b), _)| a != b).map(|(_, weight)| weight).sum()
+    }
+}
+
+/// A partition of n records into groups of at least k.
+type Partition = fn(&Points<'_>, usize, &Watch) -> Result<Vec<Vec<u32>>>;
+
+/// Partitions each part of the table. Parts with too few records are left out, if the budget allows.
+fn bounded(
+    ground: &Ground<'_>,
+    k: usize,
+    partition: Partition,
+    watch: &Watch,
+) -> Result<Option<Vec<RowGroup>>> {
+    let mut groups = Vec::new();
+    let mut left_out = 0;
+    for vectors in ground.by_labels(0..ground.n_vectors(), &ground.top()) {
+        let mut records: Vec<u32> = Vec::new();
+        for &vector in &vectors {
+            for &cell in ground.cells_of(vector) {
+                records.extend(std::iter::repeat_n(cell, ground.cells.rows[cell as usize] as usize));
+            }
+        }
+        if records.len() < k {
+            left_out += records.len() as u64;
+            continue;
+        }
+        let leaves = records.iter().map(|&cell| ground.leaves(cell)).collect();
+        let points = Points { leaves, weights: &ground.aim.costs.weights };
+        for group in partition(&points, k, watch)? {
+            let mut cells: Vec<u32> = group.iter().map(|&at| records[at as usize]).collect();
+            cells.sort_unstable();
+            let rows: Vec<(u32, u32)> =
+                cells.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+            groups.push(RowGroup { steps: lowest_steps(ground, &rows), rows });
+        }
+    }
+    Ok((left_out <= ground.budget).then_some(groups))
+}

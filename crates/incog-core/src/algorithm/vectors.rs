@@ -1,0 +1,438 @@
+//! The table as value vectors: what the searches of multi-dimension and local recoding share.
+//!
+//! Records that have equal labels at level 0 and are equal in all that the policy sees are one *cell*
+//! ([`Cells`]); cells with equal labels are one *vector*. A search puts vectors (global recoding) or rows of cells (local
+//! recoding) into groups, keeps the [`Sums`] that a metric needs up to date, and says at the end which record is in which
+//! group.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::algorithm::Aim;
+use crate::check::Problem;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::Cells;
+use crate::group::{ChangingGroup, RowFacts};
+use crate::hierarchy::{Attribute, Attributes};
+use crate::metric::{Direction, Metric, Statistics};
+use crate::privacy::{Closure, Policy};
+use crate::recoding::{self, CellSums, PerGroup};
+
+/// Which levels a search may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ladder {
+    /// All of them.
+    All,
+    /// Level 0 and the top.
+    Ends,
+}
+
+/// The table, the policy and the aim.
+pub(super) struct Ground<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) aim: Aim<'a>,
+    /// How many rows may be left out: none where the policy compares groups with all rows, since those would change.
+    pub(super) budget: u64,
+    pub(super) trees: Vec<Tree>,
+    pub(super) cells: Cells,
+    /// The sensitive values of each cell, cell by cell.
+    sensitive: Vec<u32>,
+    pub(super) vector_of: Vec<u32>,
+    /// Where each vector's cells start in `members`; one more at the end.
+    starts: Vec<usize>,
+    members: Vec<u32>,
+    pub(super) rows_of_vector: Vec<u64>,
+}
+
+/// The labels of one attribute, by steps: the levels that may be used, numbered without gaps.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) levels: Vec<u8>,
+    /// For each step, the label of each leaf.
+    labels: Vec<Vec<u32>>,
+    /// For each step and leaf, leaves under its label − 1.
+    spread: Vec<Vec<u64>>,
+    /// The number of each step's level in the whole hierarchy.
+    numbers: Vec<u8>,
+    /// What a cell costs at each step, for each leaf.
+    costs: Vec<Vec<f64>>,
+}
+
+impl Tree {
+    fn new(attribute: &Attribute, ladder: Ladder) -> Self {
+        let height = attribute.height();
+        let levels: Vec<u8> = match ladder {
+            Ladder::Ends if height > 0 => vec![0, height],
+            _ => (0..=height).collect(),
+        };
+        let hierarchy = attribute.hierarchy();
+        let mut labels: Vec<Vec<u32>> = vec![(0..hierarchy.labels(0).len() as u32).collect()];
+        for pair in levels.windows(2) {
+            let below = &labels[labels.len() - 1];
+            labels.push(below.iter().map(|&label| hierarchy.generalize(label, pair[0], pair[1])).collect());
+        }
+        let others = |(&level, labels): (&u8, &Vec<u32>)| -> Vec<u64> {
+            labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
+        };
+        Tree {
+            spread: levels.iter().zip(&labels).map(others).collect(),
+            numbers: levels.iter().map(|&level| attribute.level_number(level)).collect(),
+            costs: Vec::new(),
+            labels,
+            levels,
+        }
+    }
+
+    pub(super) fn top(&self) -> u8 {
+        (self.levels.len() - 1) as u8
+    }
+
+    pub(super) fn label(&self, step: u8, leaf: u32) -> u32 {
+        self.labels[usize::from(step)][leaf as usize]
+    }
+
+    /// What a cell costs at a step.
+    pub(super) fn cost(&self, step: u8, leaf: u32) -> f64 {
+        self.costs[usize::from(step)][leaf as usize]
+    }
+
+    /// The lowest step from `step` on at which two leaves have one label; `None` if they have none in common.
+    pub(super) fn meet(&self, step: u8, a: u32, b: u32) -> Option<u8> {
+        (step..=self.top()).find(|&step| self.label(step, a) == self.label(step, b))
+    }
+}
+
+impl<'a> Ground<'a> {
+    /// Fails when the policy is not closed under merging or the source has counts only.
+    pub(super) fn new(
+        problem: Problem<'a>,
+        attributes: &Attributes,
+        aim: Aim<'a>,
+        ladder: Ladder,
+        name: &str,
+    ) -> Result<Self> {
+        let Problem { source, policy } = problem;
+        let refuse = |what: String| {
+            Err(Error::new(ErrorKind::Policy, what)
+                .with_hint("choose a full-domain algorithm such as incognito"))
+        };
+        if policy.closure() == Closure::None {
+            return refuse(format!(
+                "{name} cannot promise {}: groups that satisfy it may violate it together",
+                policy.describe()
+            ));
+        }
+        let Some(cells) = source.cells(&policy.demand())? else {
+            return refuse(format!("{name} needs the records, and this source has counts only"));
+        };
+        let n_attributes = attributes.len();
+        let n_cells = cells.rows.len();
+        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
+        let vector_of: Vec<u32> = (0..n_cells)
+            .map(|cell| {
+                let next = numbers.len() as u32;
+                *numbers.entry(&cells.labels[cell * n_attributes..][..n_attributes]).or_insert(next)
+            })
+            .collect();
+        let mut starts = vec![0_usize; numbers.len() + 1];
+        let mut rows_of_vector = vec![0; numbers.len()];
+        for (&vector, &rows) in vector_of.iter().zip(&cells.rows) {
+            starts[vector as usize + 1] += 1;
+            rows_of_vector[vector as usize] += u64::from(rows);
+        }
+        for vector in 0..numbers.len() {
+            starts[vector + 1] += starts[vector];
+        }
+        let mut next = starts.clone();
+        let mut members = vec![0; n_cells];
+        for (&vector, cell) in vector_of.iter().zip(0..) {
+            members[next[vector as usize]] = cell;
+            next[vector as usize] += 1;
+        }
+        let codes = |cell: usize| cells.sensitive.iter().map(move |codes| codes[cell]);
+        let compares = policy.models().any(|model| model.compares_with().is_some());
+        let mut ground = Ground {
+            policy,
+            aim,
+            budget: if compares { 0 } else { policy.budget() },
+            trees: attributes.iter().map(|attribute| Tree::new(attribute, ladder)).collect(),
+            sensitive: (0..n_cells).flat_map(codes).collect(),
+            vector_of,
+            starts,
+            members,
+            rows_of_vector,
+            cells,
+        };
+        ground.find_costs();
+        Ok(ground)
+    }
+
+    /// What a single cell adds to the metric's score. Metrics that see no cells, only groups, leave it to loss.
+    fn find_costs(&mut self) {
+        let score = |metric: &dyn Metric, at: usize, one: CellSums| {
+            let mut sums = vec![CellSums::default(); self.trees.len()];
+            sums[at] = one;
+            let score = metric.score(self.aim.costs, &statistics(sums, 1, 1, 0));
+            match metric.direction() {
+                Direction::LowerIsBetter => score,
+                Direction::HigherIsBetter => -score,
+            }
+        };
+        let all = |metric: &dyn Metric| -> Vec<Vec<Vec<f64>>> {
+            let of_tree = |(at, tree): (usize, &Tree)| {
+                let nothing = score(metric, at, CellSums::default());
+                let mut known: FxHashMap<(u8, u64), f64> = FxHashMap::default();
+                let mut cost = |number: u8, spread: u64| {
+                    *known.entry((number, spread)).or_insert_with(|| {
+                        let one = CellSums { climbed: number.into(), spread: spread.into() };
+                        // Times the rows, since scores are means over them.
+                        (score(metric, at, one) - nothing) * self.aim.costs.n_rows as f64
+                    })
+                };
+                let of_step = |(spread, &number): (&Vec<u64>, &u8)| -> Vec<f64> {
+                    spread.iter().map(|&spread| cost(number, spread)).collect()
+                };
+                tree.spread.iter().zip(&tree.numbers).map(of_step).collect()
+            };
+            self.trees.iter().enumerate().map(of_tree).collect()
+        };
+        let is_blind = |costs: &Vec<Vec<Vec<f64>>>| costs.iter().flatten().flatten().all(|&cost| cost == 0.0);
+        let mut costs = all(self.aim.metric);
+        if is_blind(&costs) {
+            costs = all(crate::metric::ALL[0].item);
+        }
+        for (tree, costs) in self.trees.iter_mut().zip(costs) {
+            tree.costs = costs;
+        }
+    }
+
+    pub(super) fn n_vectors(&self) -> u32 {
+        self.rows_of_vector.len() as u32
+    }
+
+    pub(super) fn n_rows(&self) -> u64 {
+        self.cells.of_record.len() as u64
+    }
+
+    /// The leaf of a cell in each attribute.
+    pub(super) fn leaves(&self, cell: u32) -> &[u32] {
+        &self.cells.labels[cell as usize * self.trees.len()..][..self.trees.len()]
+    }
+
+    pub(super) fn cells_of(&self, vector: u32) -> &[u32] {
+        &self.members[self.starts[vector as usize]..self.starts[vector as usize + 1]]
+    }
+
+    /// The leaf of a vector in each attribute.
+    pub(super) fn leaves_of_vector(&self, vector: u32) -> &[u32] {
+        self.leaves(self.cells_of(vector)[0])
+    }
+
+    /// What the policy sees of a row of the cell.
+    pub(super) fn facts(&self, cell: u32) -> RowFacts<'_> {
+        let n = self.cells.sensitive.len();
+        RowFacts {
+            person: self.cells.persons.as_ref().map(|persons| persons[cell as usize]),
+            sensitive: &self.sensitive[cell as usize * n..][..n],
+        }
+    }
+
+    /// A group without rows.
+    pub(super) fn no_rows(&self) -> ChangingGroup {
+        ChangingGroup::new(&self.policy.demand())
+    }
+
+    /// Measures all rows of some vectors.
+    pub(super) fn measure(&self, vectors: impl IntoIterator<Item = u32>, group: &mut ChangingGroup) {
+        group.clear();
+        for vector in vectors {
+            for &cell in self.cells_of(vector) {
+                group.push(self.facts(cell), u64::from(self.cells.rows[cell as usize]));
+            }
+        }
+        group.settle();
+    }
+
+    /// May these vectors be published as one group? Nothing may.
+    pub(super) fn admits(
+        &self,
+        vectors: impl IntoIterator<Item = u32>,
+        scratch: &mut ChangingGroup,
+    ) -> Result<bool> {
+        self.measure(vectors, scratch);
+        self.admits_measured(scratch)
+    }
+
+    pub(super) fn admits_measured(&self, group: &ChangingGroup) -> Result<bool> {
+        Ok(group.rows() == 0 || self.policy.admits(group.group())?)
+    }
+
+    /// Vectors by their labels at the given steps, in the order of the labels.
+    pub(super) fn by_labels(&self, vectors: impl IntoIterator<Item = u32>, steps: &[u8]) -> Vec<Vec<u32>> {
+        let mut groups: FxHashMap<Vec<u32>, Vec<u32>> = FxHashMap::default();
+        for vector in vectors {
+            groups.entry(self.labels(self.leaves_of_vector(vector), steps)).or_default().push(vector);
+        }
+        let mut groups: Vec<(Vec<u32>, Vec<u32>)> = groups.into_iter().collect();
+        groups.sort_unstable();
+        groups.into_iter().map(|(_, vectors)| vectors).collect()
+    }
+
+    pub(super) fn labels(&self, leaves: &[u32], steps: &[u8]) -> Vec<u32> {
+        let columns = self.trees.iter().zip(leaves).zip(steps);
+        columns.map(|((tree, &leaf), &step)| tree.label(step, leaf)).collect()
+    }
+
+    pub(super) fn top(&self) -> Vec<u8> {
+        self.trees.iter().map(Tree::top).collect()
+    }
+
+    /// `Less` if the first is better.
+    pub(super) fn compare(&self, a: &Sums, b: &Sums) -> Ordering {
+        self.aim.metric.compare(self.aim.costs, &a.statistics(), &b.statistics())
+    }
+
+    /// A cost: less is better.
+    pub(super) fn cost(&self, sums: &Sums) -> f64 {
+        let score = self.aim.metric.score(self.aim.costs, &sums.statistics());
+        match self.aim.metric.direction() {
+            Direction::LowerIsBetter => score,
+            Direction::HigherIsBetter => -score,
+        }
+    }
+
+    /// The sums of groups and of what they leave out.
+    pub(super) fn sums<'b>(&self, groups: impl IntoIterator<Item = &'b RowGroup>) -> Sums {
+        let mut sums = Sums::new(self.trees.len());
+        sums.suppressed = self.n_rows();
+        for group in groups {
+            let Some(&(cell, _)) = group.rows.first() else { continue };
+            let n_rows = group.n_rows();
+            sums.add(self, &group.steps, self.leaves(cell), n_rows);
+            sums.suppressed -= n_rows;
+        }
+        sums
+    }
+
+    /// All rows of some vectors.
+    pub(super) fn whole(&self, steps: &[u8], vectors: &[u32]) -> RowGroup {
+        let cells = vectors.iter().flat_map(|&vector| self.cells_of(vector));
+        let rows = cells.map(|&cell| (cell, self.cells.rows[cell as usize])).collect();
+        RowGroup { steps: steps.into(), rows }
+    }
+
+    /// Says for every record which group it is in: of equal records the first are in the first group that has some.
+    pub(super) fn recoding(&self, groups: &[RowGroup]) -> Result<PerGroup> {
+        let mut parts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.cells.rows.len()];
+        for (group, number) in groups.iter().zip(0..) {
+            for &(cell, rows) in &group.rows {
+                parts[cell as usize].push((number, rows));
+            }
+        }
+        let mut next: Vec<(usize, u32)> = vec![(0, 0); parts.len()];
+        let of_record = self.cells.of_record.iter().map(|&cell| {
+            let (at, used) = &mut next[cell as usize];
+            let parts = &parts[cell as usize];
+            while parts.get(*at).is_some_and(|&(_, rows)| *used == rows) {
+                (*at, *used) = (*at + 1, 0);
+            }
+            let &(group, _) = parts.get(*at)?;
+            *used += 1;
+            Some(group)
+        });
+        let levels: Vec<Vec<u8>> = groups
+            .iter()
+            .map(|group| {
+                let steps = self.trees.iter().zip(&group.steps);
+                steps.map(|(tree, &step)| tree.levels[usize::from(step)]).collect()
+            })
+            .collect();
+        PerGroup::new(self.trees.len(), &levels, of_record)
+    }
+
+    /// Is this the table as collected?
+    pub(super) fn is_untouched(&self, groups: &[RowGroup]) -> bool {
+        groups.iter().all(|group| group.steps.iter().all(|&step| step == 0))
+            && groups.iter().map(RowGroup::n_rows).sum::<u64>() == self.n_rows()
+    }
+}
+
+/// Some rows of some cells, and the steps of their group.
+#[derive(Debug, Clone)]
+pub(super) struct RowGroup {
+    pub(super) steps: Box<[u8]>,
+    pub(super) rows: Vec<(u32, u32)>,
+}
+
+impl RowGroup {
+    pub(super) fn n_rows(&self) -> u64 {
+        self.rows.iter().map(|&(_, rows)| u64::from(rows)).sum()
+    }
+}
+
+/// All that a metric needs to know of a recoding.
+#[derive(Debug, Clone)]
+pub(super) struct Sums {
+    columns: Vec<CellSums>,
+    n_groups: u64,
+    sum_of_squares: u128,
+    pub(super) suppressed: u64,
+}
+
+impl Sums {
+    pub(super) fn new(n_attributes: usize) -> Self {
+        Sums {
+            columns: vec![CellSums::default(); n_attributes],
+            n_groups: 0,
+            sum_of_squares: 0,
+            suppressed: 0,
+        }
+    }
+
+    /// One more group, of rows at these steps, one of which has these leaves.
+    pub(super) fn add(&mut self, ground: &Ground<'_>, steps: &[u8], leaves: &[u32], rows: u64) {
+        self.n_groups += 1;
+        self.sum_of_squares += u128::from(rows) * u128::from(rows);
+        for (at, sums) in self.columns.iter_mut().enumerate() {
+            let (climbed, spread) = one_cell(&ground.trees[at], steps[at], leaves[at]);
+            sums.climbed += u128::from(rows) * climbed;
+            sums.spread += u128::from(rows) * spread;
+        }
+    }
+
+    /// One group less.
+    pub(super) fn remove(&mut self, ground: &Ground<'_>, steps: &[u8], leaves: &[u32], rows: u64) {
+        self.n_groups -= 1;
+        self.sum_of_squares -= u128::from(rows) * u128::from(rows);
+        for (at, sums) in self.columns.iter_mut().enumerate() {
+            let (climbed, spread) = one_cell(&ground.trees[at], steps[at], leaves[at]);
+            sums.climbed -= u128::from(rows) * climbed;
+            sums.spread -= u128::from(rows) * spread;
+        }
+    }
+
+    fn statistics(&self) -> Statistics {
+        statistics(self.columns.clone(), self.n_groups, self.sum_of_squares, self.suppressed)
+    }
+}
+
+fn one_cell(tree: &Tree, step: u8, leaf: u32) -> (u128, u128) {
+    let step = usize::from(step);
+    (tree.numbers[step].into(), tree.spread[step][leaf as usize].into())
+}
+
+/// A limit of steps, where there is one.
+pub(super) fn check_limit(name: &str, limit: Option<u64>) -> Result<u64> {
+    match limit {
+        Some(0) => Err(Error::input(format!("{name} may make 0 steps, so it cannot search"))
+            .with_hint("give a limit of at least 1, or none")),
+        limit => Ok(limit.unwrap_or(u64::MAX)),
+    }
+}
+
+/// What a metric sees of sums over cells, groups and suppressed rows. The smallest group is not kept up to date.
+fn statistics(cells: Vec<CellSums>, n_groups: u64, sum_of_squares: u128, suppressed_rows: u64) -> Statistics {
+    let smallest_group = None;
+    Statistics::of_sums(recoding::Sums { suppressed_rows, n_groups, smallest_group, sum_of_squares, cells })
+}
