@@ -64,6 +64,8 @@ fn everything() -> Vec<Explained> {
     let mut everything = Vec::new();
     add(&mut everything, "privacy model", incog::privacy::ALL);
     add(&mut everything, "algorithm", incog::algorithm::ALL);
+    add(&mut everything, "algorithm for single-dimension recoding", incog::algorithm::SINGLE);
+    add(&mut everything, "algorithm for multi-dimension or cell recoding", incog::algorithm::BY_GROUPS);
     add(&mut everything, "algorithm for local recoding", incog::algorithm::LOCAL);
     add(&mut everything, "algorithm for databases", incog::relational::ALL);
     add(&mut everything, "checker", incog::check::ALL);

@@ -11,6 +11,8 @@ pub(crate) fn run() -> Result<ExitCode> {
     let mut text = String::new();
     section(&mut text, "privacy models", incog::privacy::ALL);
     section(&mut text, "algorithms", incog::algorithm::ALL);
+    section(&mut text, "single-dimension recoding", incog::algorithm::SINGLE);
+    section(&mut text, "multi-dimension and cell recoding", incog::algorithm::BY_GROUPS);
     section(&mut text, "local recoding", incog::algorithm::LOCAL);
     section(&mut text, "databases", incog::relational::ALL);
     section(&mut text, "checkers", incog::check::ALL);

@@ -6,6 +6,7 @@
 mod init;
 mod anonymize;
 mod search;
+mod compare;
 mod verify;
 mod hierarchy;
 mod list;
@@ -49,6 +50,11 @@ enum Command {
     /// Prints which combinations of levels satisfy the job's policy, the minimal ones among them, and the best by
     /// the job's metric. Exit code 0 if there are any, 1 if there are none, 2 on errors.
     Search(search::Arguments),
+    /// Compare recoding models on the same data
+    ///
+    /// Makes and verifies a release by each model, measures it and prints one table; nothing of them is written. Exit code
+    /// 0 if any model has a release, 1 if none has, 2 on errors.
+    Compare(compare::Arguments),
     /// Check a released file, from whatever tool
     ///
     /// With --job, against the job and its data: columns, k, persons, every row, what was suppressed. With --qi and
@@ -78,6 +84,7 @@ fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Search(arguments) => search::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Hierarchy(arguments) => hierarchy::run(&arguments),
         Command::List => list::run(),

@@ -984,7 +984,7 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
         ("full-subtree", [0, 0, 1, 1]),
         ("unrestricted", [0, 0, 1, 1]),
     ] {
-        let single: Single = find(algorithm::RECODING_A, name).unwrap().item;
+        let single: Single = find(algorithm::SINGLE, name).unwrap().item;
         let (problem, attributes) = (setting.problem(), &setting.attributes);
         let found = single.run(problem, attributes, aim, 7, &Watch::new()).unwrap().unwrap();
         let levels = match found.recoding {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use incog_core::algorithm::{has_optimum_search, optimum};
+use incog_core::algorithm::{Coverage, Quality, has_optimum_search, optimum};
 use incog_core::check::Problem;
 use incog_core::frequency::Method;
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::Pruning;
-use incog_core::recoding::{PerGroup, PerLevel, Recoding};
+use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
@@ -19,7 +19,7 @@ use incog_verify::{Labels, RecodingClaim, Report, Verified, verify};
 
 use crate::decide::Settled;
 use crate::job::RecordJob;
-use crate::local::{LocalColumn, LocalRelease};
+use crate::local::{LocalColumn, LocalRelease, LocalSearch, NodeSearch, Recoded};
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, Record, Seen};
 use crate::requirements;
@@ -85,14 +85,37 @@ struct Choice {
     known: Vec<(Vec<u8>, u64)>,
     /// Nodes that were judged one by one because pruning is unsound.
     left_open: Option<u64>,
+    /// Whether it is the best node.
+    quality: Quality,
+}
+
+/// How a release is to be found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum How {
+    /// By the plan's traversal of the lattice.
+    Lattice,
+    /// As one node.
+    Node(NodeSearch),
+    /// Not by whole columns.
+    Local(LocalSearch),
+}
+
+/// What came of trying to find a release.
+pub(crate) enum Attempt<'a> {
+    /// One that may be written.
+    Made(Box<Made<'a>>),
+    /// Nothing satisfies the policy.
+    Impossible(String),
 }
 
 /// A release that may be written.
-struct Made<'a> {
+pub(crate) struct Made<'a> {
     verified: Verified<Released<'a>>,
     /// What the checker found, persons included.
     report: Report,
-    statistics: Statistics,
+    pub(crate) statistics: Statistics,
+    /// Whether there is no better one of its kind, by the plan's metric.
+    pub(crate) quality: Quality,
     /// Whether each attribute is as collected.
     as_collected: Vec<bool>,
     better: Vec<Better>,
@@ -119,25 +142,11 @@ impl Plan {
         self.check_places(&path, record.as_deref())?;
         let costs = self.costs()?;
         let input = Collected(Cow::Borrowed(&self.table));
-        let Made { verified, report, statistics, as_collected, better, notes, local } = match self.local {
-            None => {
-                let Some(choice) = self.choose(&costs, watch)? else {
-                    return Ok(Anonymized::Impossible(self.obstacle(watch)?));
-                };
-                match self.settle(&choice.statistics)? {
-                    Settled::Holds(settled) => {
-                        self.make_full_domain(&choice, settled, &costs, &input, watch)?
-                    }
-                    Settled::Fails(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
-                }
-            }
-            Some(search) => {
-                let Some(groups) = self.recode_locally(search, watch)? else {
-                    return Ok(Anonymized::Impossible(self.local_obstacle()?));
-                };
-                self.make_local(groups, &costs, &input, watch)?
-            }
+        let made = match self.made(self.how(), &costs, &input, watch)? {
+            Attempt::Made(made) => *made,
+            Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
+        let Made { verified, report, statistics, as_collected, better, notes, local, .. } = made;
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = NewFolder::make(missing_folder)?;
@@ -192,6 +201,54 @@ impl Plan {
         })))
     }
 
+    /// How the job wants its release to be found.
+    fn how(&self) -> How {
+        match (self.node, self.local) {
+            (_, Some(search)) => How::Local(search),
+            (Some(search), None) => How::Node(search),
+            (None, None) => How::Lattice,
+        }
+    }
+
+    /// A release that is found in a certain way, verified.
+    pub(crate) fn made<'a>(
+        &'a self,
+        how: How,
+        costs: &Costs,
+        input: &Collected<'_>,
+        watch: &Watch,
+    ) -> Result<Attempt<'a>> {
+        let choice = match how {
+            How::Local(search) => {
+                let Some(recoded) = self.recode_locally(search, watch)? else {
+                    return Ok(Attempt::Impossible(self.local_obstacle()?));
+                };
+                return Ok(Attempt::Made(Box::new(self.make_local(recoded, costs, input, watch)?)));
+            }
+            How::Lattice => self.choose(costs, watch)?,
+            How::Node(search) => self.find_node(search, watch)?.map(|(statistics, quality)| Choice {
+                statistics,
+                known: Vec::new(),
+                left_open: None,
+                quality,
+            }),
+        };
+        let Some(choice) = choice else {
+            return Ok(Attempt::Impossible(self.obstacle(watch)?));
+        };
+        // Only the traversals can be told to decide by k alone.
+        let settled = match how {
+            How::Lattice => self.settle(&choice.statistics)?,
+            How::Node(_) | How::Local(_) => Settled::Holds(choice.statistics.clone()),
+        };
+        Ok(match settled {
+            Settled::Holds(settled) => {
+                Attempt::Made(Box::new(self.make_full_domain(&choice, settled, costs, input, watch)?))
+            }
+            Settled::Fails(obstacle) => Attempt::Impossible(obstacle),
+        })
+    }
+
     /// A full-domain release, verified.
     fn make_full_domain<'a>(
         &'a self,
@@ -219,6 +276,7 @@ impl Plan {
                 statistics.suppressed_rows,
             ),
             local: None,
+            quality: chosen.quality,
             statistics,
         })
     }
@@ -226,11 +284,12 @@ impl Plan {
     /// A local release, verified and measured.
     fn make_local<'a>(
         &'a self,
-        groups: PerGroup,
+        recoded: Recoded,
         costs: &Costs,
         input: &Collected<'_>,
         watch: &Watch,
     ) -> Result<Made<'a>> {
+        let Recoded { groups, quality, notes } = recoded;
         let is_as_collected = |(at, attribute): (usize, &Attribute)| {
             (0..groups.n_groups()).all(|group| attribute.level_number(groups.levels(group)[at]) == 0)
         };
@@ -257,8 +316,9 @@ impl Plan {
             statistics: local.statistics.clone(),
             as_collected,
             better: Vec::new(),
-            notes: Vec::new(),
+            notes,
             local: Some(local),
+            quality,
         })
     }
 
@@ -375,14 +435,24 @@ impl Plan {
             let lattice = Lattice::new(&attributes.heights())?;
             let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
             let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
-            return Ok(found.best.map(|best| Choice { statistics: best.statistics, known, left_open: None }));
+            let quality = Quality::Optimal;
+            return Ok(found.best.map(|best| Choice {
+                statistics: best.statistics,
+                known,
+                left_open: None,
+                quality,
+            }));
         }
         let outcome = self.search.run(problem, watch)?;
         watch.enter(Stage::Ranking);
         let (lattice, holding) = (&outcome.lattice, &outcome.holding);
         let best = metric::best(problem, attributes, lattice, holding, costs, self.metric, watch)?;
         let left_open = outcome.left_open;
-        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new(), left_open }))
+        let quality = match outcome.coverage {
+            Coverage::Complete => Quality::Optimal,
+            Coverage::OneOfMinimalHeight => Quality::Heuristic,
+        };
+        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new(), left_open, quality }))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.

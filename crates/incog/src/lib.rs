@@ -32,6 +32,7 @@ mod sink;
 mod record;
 mod anonymize;
 mod checkers;
+pub mod compare;
 pub mod database;
 pub mod workbench;
 pub mod profile;

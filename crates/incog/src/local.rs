@@ -18,11 +18,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use incog_core::algorithm::{self, Algorithm, Local};
+use incog_core::algorithm::single::{Single, SingleAnswer};
+use incog_core::algorithm::{self, Aim, Algorithm, ByGroups, Local, Quality};
+use incog_core::check::Problem;
 use incog_core::frequency::Method;
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::Grouping;
-use incog_core::metric::{Cells, Distortion, Statistics};
+use incog_core::metric::{Cells, Costs, Distortion, Statistics};
 use incog_core::recoding::{PerGroup, Recoding};
 use incog_core::registry::{find, nearest};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
@@ -41,42 +43,76 @@ pub(crate) enum AlgorithmChoice {
     Free,
     /// A traversal of the lattice.
     FullDomain(Algorithm),
-    /// Local recoding.
+    /// A search for one node of the lattice.
+    Node(NodeSearch),
+    /// Another recoding than by whole columns.
     Local(LocalSearch),
 }
 
-/// A search for a local recoding.
+/// A search for one node of the lattice, beside the traversals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NodeSearch {
+    pub(crate) name: &'static str,
+    item: Single,
+    seed: u64,
+}
+
+/// A search for a recoding that is no node of the lattice.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalSearch {
     pub(crate) name: &'static str,
     pub(crate) seed: Option<u64>,
-    item: Local,
+    item: Recoder,
     /// How many threads it may use, if the job says so.
     threads: Option<usize>,
+}
+
+/// What finds a recoding that is no node of the lattice.
+#[derive(Debug, Clone, Copy)]
+enum Recoder {
+    /// Groups of rows go down step by step.
+    Local(Local),
+    /// A level for each value.
+    Single(Single),
+    /// Levels for each group of rows.
+    ByGroups(ByGroups),
+}
+
+/// A recoding that is no node of the lattice, and what there is to say of it.
+pub(crate) struct Recoded {
+    pub(crate) groups: PerGroup,
+    pub(crate) quality: Quality,
+    pub(crate) notes: Vec<String>,
 }
 
 impl AlgorithmChoice {
     /// The algorithm that a job names, and no setting that belongs to another.
     pub(crate) fn new(job: &Job) -> Result<Self> {
-        let search = &job.search;
-        let local = search.algorithm.as_deref().and_then(|name| find(algorithm::LOCAL, name));
-        let Some(local) = local else {
-            let choice = match search.algorithm.as_deref() {
-                None => AlgorithmChoice::Free,
-                Some(name) => match find(algorithm::ALL, name) {
-                    Some(entry) => AlgorithmChoice::FullDomain(entry.item),
-                    None => return Err(unknown(job, name)),
-                },
-            };
-            if search.seed.is_some() {
-                let names: Vec<&str> = algorithm::LOCAL.iter().map(|entry| entry.name).collect();
-                let mistake = "`seed` is for local recoding; other searches draw no lots";
-                return Err(job
-                    .mistake(&["search", "seed"], mistake)
-                    .with_hint(format!("leave it out, or set algorithm = \"{}\"", names.join("\" or \""))));
+        match job.search.algorithm.as_deref() {
+            None => {
+                refuse_seed(job)?;
+                Ok(AlgorithmChoice::Free)
             }
-            return Ok(choice);
+            Some(name) => AlgorithmChoice::named(job, name),
+        }
+    }
+
+    /// The algorithm of that name, with the job's settings.
+    pub(crate) fn named(job: &Job, name: &str) -> Result<Self> {
+        if let Some(entry) = find(algorithm::ALL, name) {
+            refuse_seed(job)?;
+            return Ok(AlgorithmChoice::FullDomain(entry.item));
+        }
+        let (name, recoder) = if let Some(entry) = find(algorithm::LOCAL, name) {
+            (entry.name, Recoder::Local(entry.item))
+        } else if let Some(entry) = find(algorithm::SINGLE, name) {
+            (entry.name, Recoder::Single(entry.item))
+        } else if let Some(entry) = find(algorithm::BY_GROUPS, name) {
+            (entry.name, Recoder::ByGroups(entry.item))
+        } else {
+            return Err(unknown(job, name));
         };
+        let search = &job.search;
         let settings = [
             ("checker", search.checker.is_some()),
             ("marking", search.marking.is_some()),
@@ -87,22 +123,49 @@ impl AlgorithmChoice {
             ("decide", search.decide.is_some()),
         ];
         if let Some((key, _)) = settings.iter().find(|(_, is_set)| *is_set) {
-            let mistake =
-                format!("`{key}` is for full-domain algorithms; `{}` has no use for it", local.name);
+            let mistake = format!("`{key}` is for full-domain algorithms; `{name}` has no use for it");
             return Err(job.mistake(&["search", key], mistake).with_hint("leave it out"));
         }
+        let draws_lots = matches!(recoder, Recoder::Local(_) | Recoder::Single(Single::Genetic));
+        if !draws_lots {
+            refuse_seed(job)?;
+        }
+        if let Recoder::Single(item @ (Single::AttributeSuppression | Single::Datafly | Single::Genetic)) =
+            recoder
+        {
+            return Ok(AlgorithmChoice::Node(NodeSearch { name, item, seed: search.seed.unwrap_or(0) }));
+        }
         Ok(AlgorithmChoice::Local(LocalSearch {
-            name: local.name,
+            name,
             seed: search.seed,
-            item: local.item,
+            item: recoder,
             threads: search.threads,
         }))
     }
+
+    /// What it is called, if the job does not leave it open.
+    pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
+        let full_domain = algorithm::ALL.iter().map(|entry| entry.name);
+        let single = algorithm::SINGLE.iter().map(|entry| entry.name);
+        let by_groups = algorithm::BY_GROUPS.iter().map(|entry| entry.name);
+        let local = algorithm::LOCAL.iter().map(|entry| entry.name);
+        full_domain.chain(single).chain(by_groups).chain(local)
+    }
+}
+
+/// A seed is refused where nothing is drawn.
+fn refuse_seed(job: &Job) -> Result<()> {
+    if job.search.seed.is_none() {
+        return Ok(());
+    }
+    let mistake = "`seed` is for searches that draw lots, and this one does not";
+    Err(job
+        .mistake(&["search", "seed"], mistake)
+        .with_hint("leave it out, or set algorithm = \"top-down\" or \"genetic\""))
 }
 
 fn unknown(job: &Job, name: &str) -> Error {
-    let full_domain = algorithm::ALL.iter().map(|entry| entry.name);
-    let names: Vec<&str> = full_domain.chain(algorithm::LOCAL.iter().map(|entry| entry.name)).collect();
+    let names: Vec<&str> = AlgorithmChoice::all_names().collect();
     let advice = nearest(names.iter().copied(), name)
         .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     job.mistake(&["search", "algorithm"], format!("unknown algorithm `{name}`{advice}"))
@@ -191,10 +254,37 @@ impl LocalRelease {
 }
 
 impl Plan {
-    /// Finds a local recoding; `None` if nothing satisfies the policy.
-    pub(crate) fn recode_locally(&self, search: LocalSearch, watch: &Watch) -> Result<Option<PerGroup>> {
+    /// What the recoders aim at.
+    fn aim<'a>(&self, costs: &'a Costs) -> Aim<'a> {
+        Aim { metric: self.metric, costs }
+    }
+
+    /// Finds a node by a search that is no traversal; `None` if it finds none.
+    pub(crate) fn find_node(
+        &self,
+        search: NodeSearch,
+        watch: &Watch,
+    ) -> Result<Option<(Statistics, Quality)>> {
         watch.enter(Stage::Searching);
-        let run = || search.item.run(self.problem(), search.seed, watch);
+        let costs = self.costs()?;
+        let found =
+            search.item.run(self.problem(), &self.attributes, self.aim(&costs), search.seed, watch)?;
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let SingleAnswer::Levels(levels) = found.recoding else {
+            return Err(Error::new(ErrorKind::Internal, "a search for a node found none"));
+        };
+        let Problem { source, policy } = self.problem();
+        let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+        let statistics = Statistics::new(self.problem(), &self.attributes, levels, &set)?;
+        Ok(Some((statistics, found.quality)))
+    }
+
+    /// Finds a recoding that is no node of the lattice; `None` if nothing satisfies the policy.
+    pub(crate) fn recode_locally(&self, search: LocalSearch, watch: &Watch) -> Result<Option<Recoded>> {
+        watch.enter(Stage::Searching);
+        let run = || self.recode(search, watch);
         let Some(threads) = search.threads else {
             return run();
         };
@@ -203,6 +293,36 @@ impl Plan {
                 .with_hint("set fewer `threads`")
         })?;
         pool.install(run)
+    }
+
+    fn recode(&self, search: LocalSearch, watch: &Watch) -> Result<Option<Recoded>> {
+        let costs = self.costs()?;
+        let (problem, attributes, aim) = (self.problem(), &self.attributes, self.aim(&costs));
+        let plain = |groups, quality| Recoded { groups, quality, notes: Vec::new() };
+        Ok(match search.item {
+            Recoder::Local(item) => {
+                item.run(problem, search.seed, watch)?.map(|groups| plain(groups, Quality::Heuristic))
+            }
+            Recoder::ByGroups(item) => {
+                item.run(problem, attributes, aim, watch)?.map(|found| plain(found.recoding, found.quality))
+            }
+            Recoder::Single(item) => {
+                let Some(found) = item.run(problem, attributes, aim, search.seed.unwrap_or(0), watch)? else {
+                    return Ok(None);
+                };
+                let SingleAnswer::Values(values) = found.recoding else {
+                    return Err(Error::new(ErrorKind::Internal, "a search for values found a node"));
+                };
+                let partial: u64 = (0..attributes.len()).map(|at| values.partial_labels(at)).sum();
+                let mut recoded = plain(values.groups(&self.table, attributes)?, found.quality);
+                if partial > 0 {
+                    recoded.notes.push(format!(
+                        "{partial} labels stand beside values that they cover: whoever has the label has none of these"
+                    ));
+                }
+                Some(recoded)
+            }
+        })
     }
 
     /// Why there is no local recoding: how far the table with everything at its top is from the policy.
@@ -272,10 +392,10 @@ impl Plan {
         let Some(search) = self.local else {
             return refused("persons of a local recoding can only be counted by the job that made it");
         };
-        let Some(groups) = self.recode_locally(search, watch)? else {
+        let Some(recoded) = self.recode_locally(search, watch)? else {
             return refused("the job's search finds no release in this data");
         };
-        let recoding = Recoding::PerGroup(groups);
+        let recoding = Recoding::PerGroup(recoded.groups);
         let anew = Released(recoding.apply(&self.table, &self.attributes)?);
         if !have_same_rows(released, &anew) {
             return refused("the job's search gives other rows than these, whose persons cannot be counted");

@@ -21,7 +21,7 @@ use crate::checkers::CheckerChoice;
 use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
 use crate::job::{CountOrText, Job, RoleJob};
-use crate::local::{AlgorithmChoice, LocalSearch};
+use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::record::Record;
 use crate::requirements::{self, Models};
 use crate::source::{Data, Format};
@@ -40,7 +40,9 @@ pub struct Plan {
     /// The part of it that generalizations are chosen by, if not the whole.
     pub(crate) decided_by: Option<Policy>,
     pub(crate) search: Search,
-    /// How to search instead, where recoding is local.
+    /// How to find one node instead, if not by a traversal.
+    pub(crate) node: Option<NodeSearch>,
+    /// How to search instead, where recoding is not by whole columns.
     pub(crate) local: Option<LocalSearch>,
     pub(crate) names: Names,
     pub(crate) metric: &'static dyn Metric,
@@ -211,15 +213,17 @@ impl Plan {
         let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget_rows)?;
         policy.feasible(table.n_rows() as u64)?;
         let decided_by = if decide.item == Decide::KOnly { policy.k_only() } else { None };
-        let (algorithm, local) = match algorithm {
-            AlgorithmChoice::Free => (algorithm::choose(&attributes.heights()), None),
-            AlgorithmChoice::FullDomain(algorithm) => (algorithm, None),
-            AlgorithmChoice::Local(local) => (Search::default().algorithm, Some(local)),
+        let any = Search::default().algorithm;
+        let (algorithm, node, local) = match algorithm {
+            AlgorithmChoice::Free => (algorithm::choose(&attributes.heights()), None, None),
+            AlgorithmChoice::FullDomain(algorithm) => (algorithm, None, None),
+            AlgorithmChoice::Node(node) => (any, Some(node), None),
+            AlgorithmChoice::Local(local) => (any, None, Some(local)),
         };
         let deciding = Problem { source: &rows, policy: decided_by.as_ref().unwrap_or(&policy) };
-        let (checker_name, checker) = match local {
-            None => checker.settle(deciding, algorithm)?,
-            Some(_) => ("none", Search::default().checker),
+        let (checker_name, checker) = match (node, local) {
+            (None, None) => checker.settle(deciding, algorithm)?,
+            _ => ("none", Search::default().checker),
         };
         Ok(Plan {
             weights: attributes
@@ -229,6 +233,7 @@ impl Plan {
             policy,
             decided_by,
             search: Search { algorithm, checker, marking: marking.item, threads, ..Search::default() },
+            node,
             local,
             names: Names {
                 checker: checker_name,

@@ -21,9 +21,9 @@ pub enum Listing {
 impl Plan {
     /// Searches, and looks at the nodes to be listed.
     pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
-        if let Some(local) = &self.local {
-            let mistake =
-                format!("`{}` recodes row by row: there are no generalizations to list", local.name);
+        let name = self.local.map(|local| local.name).or(self.node.map(|node| node.name));
+        if let Some(name) = name {
+            let mistake = format!("`{name}` finds one release: there are no generalizations to list");
             return Err(self
                 .job
                 .mistake(&["search", "algorithm"], mistake)

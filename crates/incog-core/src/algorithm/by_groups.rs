@@ -56,7 +56,7 @@ impl ByGroups {
 }
 
 /// Multi-dimension and local recodings of the taxonomy.
-pub const RECODING_C: &[Entry<ByGroups>] = &[
+pub const BY_GROUPS: &[Entry<ByGroups>] = &[
     Entry {
         name: "full-subgraph",
         summary: "cuts the combinations of values into disjoint boxes, each with labels of its own",

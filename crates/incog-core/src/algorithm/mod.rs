@@ -37,7 +37,7 @@ mod cell_generalization;
 mod cell_suppression;
 mod by_groups;
 
-pub use by_groups::{ByGroups, RECODING_C};
+pub use by_groups::{BY_GROUPS, ByGroups};
 pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
 pub use cell_suppression::{
     CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
@@ -45,7 +45,7 @@ pub use cell_suppression::{
 pub use found::{Aim, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use optimum::{Optimum, has_optimum_search, optimum};
-pub use single::RECODING_A;
+pub use single::SINGLE;
 pub use top_down::{TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 

@@ -137,7 +137,7 @@ impl Single {
 }
 
 /// All algorithms for single-dimension recoding beside the traversals of the lattice.
-pub const RECODING_A: &[Entry<Single>] = &[
+pub const SINGLE: &[Entry<Single>] = &[
     Entry {
         name: "attribute-suppression",
         summary: "each attribute as collected or not at all; the best choice",

@@ -722,7 +722,7 @@ fn whoever_is_cancelled_stops() {
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
     let watch = Watch::new();
     watch.cancel();
-    for entry in algorithm::RECODING_C {
+    for entry in algorithm::BY_GROUPS {
         let error = entry.item.run(problem, &attributes, aim, &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", entry.name);
     }

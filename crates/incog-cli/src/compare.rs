@@ -1,0 +1,59 @@
+//! `incog compare`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use incog::compare::MODELS;
+use incog::{Plan, Result};
+
+use crate::output::print;
+use crate::overrides::JobArguments;
+use crate::signals::watch;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    job: JobArguments,
+    /// The models, separated by commas: full-domain, or names that `incog list` prints under recoding [default: all that
+    /// are fast enough]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    models: Vec<String>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where to write a chart of the losses, as SVG
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A readable table
+    Text,
+    /// One JSON object
+    Json,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
+    let watch = watch()?;
+    let mut job = arguments.job.job()?;
+    // Which algorithm the job names is what is compared here.
+    job.search.algorithm = None;
+    let plan = Plan::new(&job, &watch)?;
+    let models = match arguments.models.as_slice() {
+        [] => MODELS.iter().map(|&name| name.to_owned()).collect(),
+        models => models.to_vec(),
+    };
+    let comparison = plan.compare(&models, &watch)?;
+    watch.done();
+    if let Some(path) = &arguments.chart {
+        comparison.write_chart(path)?;
+    }
+    print(&match arguments.format {
+        Format::Json => comparison.to_json() + "\n",
+        Format::Text => comparison.to_string(),
+    })?;
+    let is_any = comparison.models.iter().any(|model| model.release.is_some());
+    Ok(if is_any { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

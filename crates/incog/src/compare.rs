@@ -1,0 +1,257 @@
+//! `incog compare`: what does flexibility buy? Several recoding models on the same table and policy, side by side.
+//!
+//! Each model's release is made and verified like one that would be written, and then only measured. Section 5 of the
+//! Incognito paper orders the models: the fewer cells a decision is about, the less has to be given up, and the harder the
+//! release is to analyse.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use incog_core::algorithm::Quality;
+use incog_core::metric::{self, Costs, Statistics};
+use incog_core::registry::find;
+use incog_core::{Error, ErrorKind, Result, Watch};
+use serde::Serialize;
+
+use crate::anonymize::{Attempt, How};
+use crate::local::AlgorithmChoice;
+use crate::plan::Plan;
+use crate::sink::Unfinished;
+use crate::verification::Collected;
+
+/// What stands for the best full-domain generalization.
+pub const FULL_DOMAIN: &str = "full-domain";
+
+/// The models that are compared unless the user names some.
+pub const MODELS: [&str; 10] = [
+    FULL_DOMAIN,
+    "attribute-suppression",
+    "datafly",
+    "full-subtree",
+    "unrestricted",
+    "full-subgraph",
+    "unrestricted-multi",
+    "cell-suppression",
+    "cell-generalization",
+    "top-down",
+];
+
+/// Models side by side.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// What every release satisfies.
+    pub policy: String,
+    /// What the models aim at.
+    pub metric: &'static str,
+    /// Rows of the table.
+    pub rows: u64,
+    /// The models, in the order in which they were asked for.
+    pub models: Vec<ComparedModel>,
+}
+
+/// What came of one model.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComparedModel {
+    /// Its name.
+    pub model: String,
+    /// The release, if there is one.
+    #[serde(flatten)]
+    pub release: Option<ComparedRelease>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacle: Option<String>,
+}
+
+/// What a release is measured by.
+#[derive(Debug, Clone, Serialize)]
+pub struct ComparedRelease {
+    /// LM.
+    pub loss: f64,
+    /// The distortion ratio.
+    pub distortion: f64,
+    /// DM.
+    pub discernibility: f64,
+    /// Released rows by released groups.
+    pub average_group_size: f64,
+    /// Rows left out.
+    pub suppressed_rows: u64,
+    /// Released groups.
+    pub groups: u64,
+    /// How long it took to find and to verify.
+    pub milliseconds: f64,
+    /// Whether there is no better one of its kind by the metric: optimal or heuristic.
+    pub quality: &'static str,
+}
+
+impl Plan {
+    /// Makes, verifies and measures a release by each of these models; none is written.
+    pub fn compare(&self, models: &[String], watch: &Watch) -> Result<Comparison> {
+        let costs = self.costs()?;
+        let input = Collected(Cow::Borrowed(&self.table));
+        // A name that is none should not cost the time of those before it.
+        let hows: Vec<How> = models.iter().map(|name| self.how_by_name(name)).collect::<Result<_>>()?;
+        let mut compared = Vec::new();
+        for (name, how) in models.iter().zip(hows) {
+            let start = Instant::now();
+            let (release, obstacle) = match self.made(how, &costs, &input, watch) {
+                Ok(Attempt::Made(made)) => {
+                    let release = measured(&costs, &made.statistics, made.quality, start.elapsed())?;
+                    (Some(release), None)
+                }
+                Ok(Attempt::Impossible(obstacle)) => (None, Some(obstacle)),
+                // A policy or a size that this model cannot take is no reason to leave out the others.
+                Err(error) if matches!(error.kind(), ErrorKind::Policy | ErrorKind::Limit) => {
+                    (None, Some(error.to_string()))
+                }
+                Err(error) => return Err(error),
+            };
+            compared.push(ComparedModel { model: name.clone(), release, obstacle });
+        }
+        Ok(Comparison {
+            policy: self.policy.describe(),
+            metric: self.names.metric,
+            rows: costs.n_rows,
+            models: compared,
+        })
+    }
+
+    fn how_by_name(&self, name: &str) -> Result<How> {
+        if name == FULL_DOMAIN {
+            return Ok(How::Lattice);
+        }
+        match AlgorithmChoice::named(&self.job, name)? {
+            AlgorithmChoice::Node(search) => Ok(How::Node(search)),
+            AlgorithmChoice::Local(search) => Ok(How::Local(search)),
+            AlgorithmChoice::Free | AlgorithmChoice::FullDomain(_) => Err(Error::input(format!(
+                "`{name}` is one of several ways to the same full-domain generalizations"
+            ))
+            .with_hint(format!("name {FULL_DOMAIN} for the best of them"))),
+        }
+    }
+}
+
+fn measured(
+    costs: &Costs,
+    statistics: &Statistics,
+    quality: Quality,
+    time: Duration,
+) -> Result<ComparedRelease> {
+    let score = |name: &str| {
+        let entry = find(metric::ALL, name);
+        let entry = entry.ok_or_else(|| Error::new(ErrorKind::Internal, "a metric is not registered"))?;
+        Ok::<f64, Error>(entry.item.score(costs, statistics))
+    };
+    Ok(ComparedRelease {
+        loss: score("loss")?,
+        distortion: score("distortion")?,
+        discernibility: score("discernibility")?,
+        average_group_size: score("average-group-size")?,
+        suppressed_rows: statistics.suppressed_rows,
+        groups: statistics.n_groups,
+        milliseconds: time.as_secs_f64() * 1000.0,
+        quality: match quality {
+            Quality::Optimal => "optimal",
+            Quality::Heuristic => "heuristic",
+        },
+    })
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{}, {} rows, best by {}; every release is verified\n",
+            self.policy, self.rows, self.metric
+        )?;
+        let width = self.models.iter().map(|model| model.model.len()).max().unwrap_or(0).max(5);
+        writeln!(
+            f,
+            "{:<width$}  {:>8}  {:>10}  {:>14}  {:>10}  {:>10}  {:>8}  {:>10}  found",
+            "model", "loss", "distortion", "discernibility", "group size", "suppressed", "groups", "time"
+        )?;
+        for ComparedModel { model, release, obstacle } in &self.models {
+            match (release, obstacle) {
+                (Some(release), _) => writeln!(
+                    f,
+                    "{model:<width$}  {:>8.4}  {:>10.4}  {:>14.0}  {:>10.1}  {:>10}  {:>8}  {:>7.0} ms  {}",
+                    release.loss,
+                    release.distortion,
+                    release.discernibility,
+                    release.average_group_size,
+                    release.suppressed_rows,
+                    release.groups,
+                    release.milliseconds,
+                    release.quality
+                )?,
+                (None, obstacle) => {
+                    writeln!(f, "{model:<width$}  {}", obstacle.as_deref().unwrap_or("no release"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Comparison {
+    /// As one JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a comparison is plain data")
+    }
+
+    /// Writes the chart, whole or not at all.
+    pub fn write_chart(&self, path: &Path) -> Result<()> {
+        let mut file = Unfinished::create(path)?;
+        file.put(self.to_svg().as_bytes())?;
+        file.finish()?.appear()
+    }
+
+    /// A chart of the losses, one bar a model.
+    pub fn to_svg(&self) -> String {
+        const ROW: f64 = 26.0;
+        const LEFT: f64 = 190.0;
+        const BAR: f64 = 460.0;
+        let height = ROW * self.models.len() as f64 + 56.0;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" font-family=\"sans-serif\" \
+             font-size=\"13\">\n<text x=\"10\" y=\"24\" font-size=\"15\">Loss by recoding model: {}</text>\n",
+            LEFT + BAR + 160.0,
+            escaped(&self.policy)
+        );
+        let losses =
+            self.models.iter().filter_map(|model| model.release.as_ref()).map(|release| release.loss);
+        let most = losses.fold(0.0_f64, f64::max).max(f64::MIN_POSITIVE);
+        for (at, ComparedModel { model, release, .. }) in self.models.iter().enumerate() {
+            let y = 42.0 + ROW * at as f64;
+            let text = y + 14.0;
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.0}\" y=\"{text:.0}\" text-anchor=\"end\">{}</text>",
+                LEFT - 8.0,
+                escaped(model)
+            );
+            let Some(release) = release else {
+                let _ =
+                    writeln!(svg, "<text x=\"{LEFT:.0}\" y=\"{text:.0}\" fill=\"#888\">no release</text>");
+                continue;
+            };
+            let length = BAR * release.loss / most;
+            let colour = if release.quality == "optimal" { "#1b6ca8" } else { "#8fb8d8" };
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{LEFT:.0}\" y=\"{y:.0}\" width=\"{length:.1}\" height=\"18\" fill=\"{colour}\"/>\
+                 <text x=\"{:.1}\" y=\"{text:.0}\">{:.4}, {}</text>",
+                LEFT + length + 6.0,
+                release.loss,
+                release.quality
+            );
+        }
+        svg + "</svg>\n"
+    }
+}
+
+/// Text inside XML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
