@@ -679,7 +679,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     if let (Some(Found { recoding, quality }), Some(best)) = (found, subtree) {
         prop_assert_eq!(quality, Quality::Optimal);
         prop_assert_eq!(check_full_subtree(&recoding, &setting.attributes), Ok(()));
-        let found = check_values(&setting, &recoding, name)?;
+        let found = check_values(setting, &recoding, name)?;
         prop_assert!(is_close(found, best), "{name}: {found} {best}");
     }
 
@@ -688,7 +688,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(found.is_some(), any.is_some());
     if let (Some(Found { recoding, quality }), Some(best)) = (found, any) {
         prop_assert_eq!(quality, Quality::Optimal);
-        let found = check_values(&setting, &recoding, name)?;
+        let found = check_values(setting, &recoding, name)?;
         prop_assert!(is_close(found, best), "{name}: {found} {best}");
     }
     Ok(())
