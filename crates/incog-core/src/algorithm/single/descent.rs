@@ -164,6 +164,11 @@ impl<'a> Descent<'a> {
             labels.extend(self.children(&label));
             labels.sort_by_key(|label| (label.attribute, label.slots.start));
         }
+        debug_assert_eq!(
+            Some(Sums { smallest_group: None, ..state.sums.clone() }),
+            self.state(state.levels.clone())?.map(|known| Sums { smallest_group: None, ..known.sums }),
+            "sums that were kept up to date are those of the recoding"
+        );
         Ok(Some((state.levels, state.statistics)))
     }
 
