@@ -67,7 +67,8 @@ pub enum CellMethod {
 }
 
 impl CellMethod {
-    /// Clusters with as many candidates as are worth their time: on Adult twice as many gain 1 % of the loss.
+    /// Clusters with as many candidates as are worth their time: on Adult 16 times as many take 8 times as long and gain
+    /// 2 % of the loss with k = 10, 1 % with k = 100.
     pub const CLUSTERS: CellMethod = CellMethod::Clusters { candidates: 512 };
 }
 
@@ -99,7 +100,7 @@ pub fn cell_generalization(
 }
 
 /// Clusters of the whole table, or within groups that were found already: whichever are better.
-fn best_clusters(
+pub(super) fn best_clusters(
     ground: &Ground<'_>,
     regions: Option<Vec<Region>>,
     candidates: usize,

@@ -8,11 +8,12 @@
 //! |---|---|---|
 //! | `Forest` | Aggarwal, Feder, Kenthapadi, Motwani, Panigrahy, Thomas, Zhu: Anonymizing tables, ICDT 2005 | 3k − 3 |
 //! | `Cover` | Meyerson, Williams: On the complexity of optimal k-anonymity, PODS 2004 | 4 (2k − 1)(k − 1)/k · H(2k − 1) |
-//! | `Clusters` | k-member (module `clusters`) on two levels | none |
+//! | `Clusters` | k-member (module `clusters`) on two levels, of the whole table or within boxes | none |
 //!
 //! H(n) = 1 + 1/2 + ... + 1/n. The proofs are in the modules; they hold for weighted attributes too, and for each part of
 //! the table where tops have several labels, so that records of different parts can never be alike. [`SuppressionMethod::Auto`]
-//! takes the better of forest and clusters where the forest is allowed and affordable, and keeps its bound; else clusters.
+//! takes the better of forest and clusters by the metric where the forest is allowed and affordable; else clusters. By loss
+//! it thus keeps the forest's bound where tops cover all leaves.
 //!
 //! Both bounds count `*` by the user's weights. By loss a `*` costs the same wherever the top covers all leaves.
 
@@ -20,9 +21,10 @@ mod cover;
 mod forest;
 
 use crate::algorithm::Aim;
-use crate::algorithm::cell_generalization::{answer, checked};
-use crate::algorithm::clusters::{clusters, lowest_steps};
+use crate::algorithm::cell_generalization::{answer, best_clusters, checked};
+use crate::algorithm::clusters::lowest_steps;
 use crate::algorithm::found::Found;
+use crate::algorithm::full_subgraph::boxes;
 use crate::algorithm::vectors::{Ground, Ladder, RowGroup};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
@@ -93,7 +95,9 @@ pub fn cell_suppression(
     let n_rows = ground.n_rows() as usize;
     let groups = match options.method {
         SuppressionMethod::Clusters { candidates } => {
-            clusters(&ground, checked("cell-suppression", candidates)?, watch)?
+            let candidates = checked("cell-suppression", candidates)?;
+            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            best_clusters(&ground, regions, candidates, watch)?
         }
         SuppressionMethod::Forest => {
             check_size(n_rows, MAX_FOREST)?;
@@ -104,7 +108,8 @@ pub fn cell_suppression(
             bounded(&ground, needed_rows(&ground)?, cover::partition, watch)?
         }
         SuppressionMethod::Auto => {
-            let found = clusters(&ground, CANDIDATES, watch)?;
+            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            let found = best_clusters(&ground, regions, CANDIDATES, watch)?;
             match needed_rows(&ground) {
                 Ok(k) if n_rows <= MAX_FOREST => {
                     better(&ground, bounded(&ground, k, forest::partition, watch)?, found)

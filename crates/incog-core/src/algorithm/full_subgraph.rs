@@ -80,7 +80,8 @@ pub(super) fn boxes(
     let mut best: Option<(Sums, Vec<Region>)> = None;
     let mut starts = vec![ground.top()];
     let heights = attributes.heights();
-    if problem.policy.budget() == ground.budget
+    if ground.ladder == Ladder::All
+        && problem.policy.budget() == ground.budget
         && has_optimum_search(problem.policy, ground.aim.metric, &heights)
     {
         let found = optimum(problem, attributes, ground.aim.costs, ground.aim.metric, watch)?;

@@ -32,6 +32,7 @@ pub(super) enum Ladder {
 pub(super) struct Ground<'a> {
     pub(super) policy: &'a Policy,
     pub(super) aim: Aim<'a>,
+    pub(super) ladder: Ladder,
     /// How many rows may be left out: none where the policy compares groups with all rows, since those would change.
     pub(super) budget: u64,
     pub(super) trees: Vec<Tree>,
@@ -155,6 +156,7 @@ impl<'a> Ground<'a> {
         let mut ground = Ground {
             policy,
             aim,
+            ladder,
             budget: if compares { 0 } else { policy.budget() },
             trees: attributes.iter().map(|attribute| Tree::new(attribute, ladder)).collect(),
             sensitive: (0..n_cells).flat_map(codes).collect(),

@@ -82,7 +82,7 @@ mod tests {
         let columns = ["q0", "q1"]
             .into_iter()
             .zip(cells)
-            .map(|(name, cells)| Column::from_cells(name, Role::QuasiIdentifier, cells.into_iter()).unwrap());
+            .map(|(name, cells)| Column::from_cells(name, Role::QuasiIdentifier, cells).unwrap());
         let table = Table::new(columns.collect()).unwrap();
         let bind = |column: &Column| {
             let hierarchy = Hierarchy::suppression(column.dictionary().values());
