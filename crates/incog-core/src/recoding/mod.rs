@@ -2,12 +2,16 @@
 //!
 //! A search changes no table; its answer is a small [`Recoding`] that says what would change. The kinds follow
 //! from one question: what is the smallest thing whose new value is decided at once? A level (full-domain
-//! generalization) or a group of records (local recoding) so far; value and cell will follow. One [`Recoding::apply`]
-//! serves them all.
+//! generalization), a group of records (local recoding) or a box of records (ordered domains) so far; value and cell will
+//! follow. One [`Recoding::apply`] serves them all.
 
 mod per_group;
+mod domain;
+mod per_box;
 mod release;
 
+pub use domain::{Domain, MAX_SLOTS, Order};
+pub use per_box::{Domains, PerBox, Side};
 pub use per_group::PerGroup;
 pub use release::Release;
 
@@ -27,6 +31,8 @@ pub enum Recoding {
     PerLevel(PerLevel),
     /// Every group of records has levels of its own.
     PerGroup(PerGroup),
+    /// Every record is in a box.
+    PerBox(PerBox),
 }
 
 /// A full-domain generalization with suppressed groups.
@@ -102,6 +108,20 @@ impl Recoding {
                 };
                 let levels = (0..attributes.len()).map(generalized).collect();
                 (rows, levels)
+            }
+            Recoding::PerBox(recoding) => {
+                if recoding.n_records() != table.n_rows() || recoding.domains().len() != attributes.len() {
+                    return Err(Error::new(ErrorKind::Internal, "a recoding is applied to another table"));
+                }
+                let boxes = || (0..table.n_rows()).map(|row_idx| recoding.box_of(row_idx));
+                let rows = (0..n_rows).zip(boxes()).filter_map(|(row_idx, of_row)| of_row.map(|_| row_idx));
+                let rows: Vec<u32> = rows.collect();
+                let generalized = |at| {
+                    let (labels, of_box) = recoding.labels(attributes, at);
+                    let codes = boxes().flatten().map(|number| of_box[number]).collect();
+                    Generalized::Named { labels, codes }
+                };
+                (rows, (0..attributes.len()).map(generalized).collect())
             }
         };
         Ok(Release::new(table, attributes, levels, rows))
