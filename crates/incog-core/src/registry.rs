@@ -87,6 +87,7 @@ mod tests {
         of(privacy::ALL)
             .chain(of(algorithm::ALL))
             .chain(of(algorithm::LOCAL))
+            .chain(of(algorithm::RECODING_B))
             .chain(of(algorithm::MARKINGS))
             .chain(of(check::ALL))
             .chain(of(metric::ALL))

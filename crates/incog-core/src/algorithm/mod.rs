@@ -16,8 +16,10 @@
 //! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
 //! `samarati` refuses.
 //!
-//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own.
+//! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. Nor does
+//! recoding by boxes: [`ordered_set`] and [`mondrian`] cut ordered domains.
 
+pub mod found;
 mod breadth_first;
 mod exhaustive;
 mod bottom_up;
@@ -25,8 +27,13 @@ mod samarati;
 mod incognito;
 mod optimum;
 mod top_down;
+mod positions;
+mod mondrian;
+mod ordered_set;
 
+pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub use optimum::{Optimum, has_optimum_search, optimum};
+pub use ordered_set::{OrderedSetOptions, ordered_set};
 pub use top_down::{TopDownOptions, top_down};
 
 use crate::algorithm::breadth_first::judge_each;
@@ -112,6 +119,35 @@ pub const LOCAL: &[Entry<Local>] = &[Entry {
     status: Status::Preview,
     item: Local::TopDown,
 }];
+
+/// Which algorithm for recoding by boxes: its answer is a [`PerBox`](crate::recoding::PerBox).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boxes {
+    /// [`ordered_set`].
+    OrderedSet,
+    /// [`mondrian`].
+    Mondrian,
+}
+
+/// All algorithms for recoding by boxes.
+pub const RECODING_B: &[Entry<Boxes>] = &[
+    Entry {
+        name: "ordered-set",
+        summary: "disjoint intervals for each ordered attribute; optimal within a limit of nodes",
+        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
+        doc: include_str!("ordered_set.md"),
+        status: Status::Preview,
+        item: Boxes::OrderedSet,
+    },
+    Entry {
+        name: "mondrian",
+        summary: "boxes by recursive cuts of ordered attributes and hierarchies",
+        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
+        doc: include_str!("mondrian.md"),
+        status: Status::Preview,
+        item: Boxes::Mondrian,
+    },
+];
 
 /// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
 const MAX_CANDIDATES: u64 = 1 << 30;

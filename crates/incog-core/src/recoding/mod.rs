@@ -9,6 +9,7 @@ mod per_group;
 mod domain;
 mod per_box;
 mod release;
+pub mod validate;
 
 pub use domain::{Domain, MAX_SLOTS, Order};
 pub use per_box::{Domains, PerBox, Side};
