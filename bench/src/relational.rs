@@ -84,7 +84,7 @@ fn run(data: &Students, contestant: Contestant, k: usize, threshold: Fraction) -
     match contestant {
         Contestant::Trees(_) | Contestant::Cells => {
             let pairing = if let Contestant::Trees(pairing) = contestant { pairing } else { Pairing::Record };
-            let options = Options { k, threshold, cluster_limit: CLUSTER_LIMIT, pairing };
+            let options = Options { threshold, cluster_limit: CLUSTER_LIMIT, pairing, ..Options::new(k) };
             let start = Instant::now();
             let clustering = miracle(database, &options, &watch)?;
             let time = start.elapsed();

@@ -792,7 +792,6 @@ fn adult_is_cut_into_boxes_that_hold() {
             assert_eq!(sizes.values().sum::<u64>(), 45_222);
             assert!(sizes.values().all(|&rows| rows >= k), "k = {k}, {cuts:?}");
             let average = 45_222.0 / sizes.len() as f64;
-            println!("k = {k}, step {step:?}, {cuts:?}: {} groups, {average:.1} rows a group", sizes.len());
             if cuts == Cuts::Relaxed {
                 assert!(average <= 2.0 * k as f64, "k = {k}: {average}");
             }
@@ -821,6 +820,5 @@ fn adult_is_cut_into_intervals_that_hold() {
         assert_eq!(found.quality, Quality::Heuristic, "no more than 50 nodes");
         let smallest = (0..found.recoding.n_boxes()).map(|number| found.recoding.rows(number)).min();
         assert!(smallest >= Some(k));
-        println!("k = {k}: {} groups", found.recoding.n_boxes());
     }
 }

@@ -595,10 +595,9 @@ impl<'a> Mondrian<'a> {
         let ends = part.sort_by_bucket(at, 3, bucket);
         // Every entry is one record here.
         let middle = half as usize;
-        if !self.is_rows_only
-            && !(self.admits(&part, 0..middle, scratch)?
-                && self.admits(&part, middle..part.len(), scratch)?)
-        {
+        let is_admitted = self.is_rows_only
+            || self.admits(&part, 0..middle, scratch)? && self.admits(&part, middle..part.len(), scratch)?;
+        if !is_admitted {
             return Ok(Err(part));
         }
         let (mut low, mut high) = part.split_at(middle);

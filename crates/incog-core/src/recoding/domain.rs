@@ -19,6 +19,8 @@
 //! **Leaves**, for loss: numbers count in units, one in the last decimal place that values, step or bounds have; so the
 //! share of a range is its width by the width of the declared bounds, or of the domain rounded outward to the step.
 
+use rustc_hash::FxHashMap;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::SUPPRESSED;
 use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
@@ -170,6 +172,7 @@ impl Domain {
 
     fn categories(column: &Column, categories: &[String]) -> Result<Self> {
         let wrong = |what: String| Error::input(format!("column `{}`: {what}", column.name()));
+        let mut slots: FxHashMap<&str, u64> = FxHashMap::default();
         for (at, category) in categories.iter().enumerate() {
             if category.is_empty() || category == SUPPRESSED || category.contains(DOTS) {
                 return Err(wrong(format!(
@@ -177,11 +180,11 @@ impl Domain {
                     at + 1
                 )));
             }
-            if categories[..at].contains(category) {
+            if slots.insert(category.as_str(), at as u64).is_some() {
                 return Err(wrong(format!("category {} of the order stands there twice", at + 1)));
             }
         }
-        let slot = |value: &str| categories.iter().position(|category| category == value).map(|at| at as u64);
+        let slot = |value: &str| slots.get(value).copied();
         let of_value: Vec<Option<u64>> = column.dictionary().values().map(slot).collect();
         refuse_strange(column, |code| of_value[code].is_none(), "in the order of its categories")?;
         Ok(Domain {
