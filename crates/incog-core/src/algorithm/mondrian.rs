@@ -35,7 +35,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::Scope;
 
 use crate::algorithm::found::{Found, Quality};
-use crate::algorithm::positions::{Axis, Positions, checked_weights};
+use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::Cells;
@@ -140,6 +140,7 @@ pub fn mondrian(
         extent,
         watch,
         is_rows_only: problem.policy.demand().is_rows_only(),
+        least: least_admitted(problem.policy, problem.source.n_rows())?,
         k_only: problem.policy.k_only().filter(|policy| policy.demand().is_rows_only()),
     };
     let all = Part {
@@ -228,6 +229,8 @@ struct Mondrian<'a> {
     extent: Extent,
     watch: &'a Watch,
     is_rows_only: bool,
+    /// A part of fewer rows is refused.
+    least: u64,
     /// The part of the policy that sees the number of rows alone, if there is one.
     k_only: Option<Policy>,
 }
@@ -409,7 +412,14 @@ impl<'a> Mondrian<'a> {
                     _ => {}
                 }
             }
-            match self.cut(part, &extents, &mut scratch)? {
+            // Most parts end here: of two parts, one would be too small.
+            let n_rows: u64 = part.rows.iter().map(|&rows| u64::from(rows)).sum();
+            let made = if n_rows < self.least.saturating_mul(2) {
+                Err(part)
+            } else {
+                self.cut(part, &extents, &mut scratch)?
+            };
+            match made {
                 Ok(parts) => {
                     for part in parts {
                         if part.len() >= TASK_FROM { spawn(part) } else { waiting.push(part) }
@@ -614,19 +624,29 @@ impl<'a> Mondrian<'a> {
         scratch: &mut Scratch,
     ) -> Result<Result<Vec<Part<'p>>, Part<'p>>> {
         let n_children = cut.starts.len();
-        let ends = part.sort_by_bucket(cut.axis, n_children, bucket_of(&cut.starts));
-        let range = |child: usize| if child == 0 { 0 } else { ends[child - 1] }..ends[child];
+        // Where the policy sees rows alone, no record need be moved to know.
+        let ends = match self.is_rows_only {
+            true => Vec::new(),
+            false => part.sort_by_bucket(cut.axis, n_children, bucket_of(&cut.starts)),
+        };
+        let admits = |part: &Part<'_>, children: &[usize], scratch: &mut Scratch| {
+            if self.is_rows_only {
+                return self.may_admit_all(&[children.iter().map(|&child| cut.rows[child]).sum()], scratch);
+            }
+            let range = |&child: &usize| if child == 0 { 0 } else { ends[child - 1] }..ends[child];
+            self.admits_together(part, children.iter().map(range), scratch)
+        };
         let mut is_kept = Vec::with_capacity(n_children);
         for child in 0..n_children {
-            is_kept.push(self.admits(&part, range(child), scratch)?);
+            is_kept.push(admits(&part, &[child], scratch)?);
         }
         // Smallest first; of equals the last.
         let mut spare: Vec<usize> = (0..n_children).filter(|&child| is_kept[child]).collect();
         spare.sort_by_key(|&child| (cut.rows[child], n_children - child));
         let mut spare = spare.into_iter();
         while is_kept.contains(&false) {
-            let rest = (0..n_children).filter(|&child| !is_kept[child]).map(range);
-            if self.admits_together(&part, rest, scratch)? {
+            let rest: Vec<usize> = (0..n_children).filter(|&child| !is_kept[child]).collect();
+            if admits(&part, &rest, scratch)? {
                 break;
             }
             match spare.next() {

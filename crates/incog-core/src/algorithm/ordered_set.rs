@@ -33,7 +33,7 @@
 
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::mondrian::Gain;
-use crate::algorithm::positions::{Positions, checked_weights};
+use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
 use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::group::Measures;
@@ -428,19 +428,4 @@ fn group(columns: &[Vec<u32>], cuts: &Cuts) -> Vec<u32> {
         }
     }
     groups
-}
-
-/// A group of fewer rows is refused whatever else is in it; 1 if nothing is known.
-fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
-    let Some(k_only) = policy.k_only().filter(|policy| policy.demand().is_rows_only()) else { return Ok(1) };
-    let admits = |rows: u64| k_only.admits(Measures::of_rows(vec![rows]).group(0));
-    let (mut refused, mut admitted) = (0, n_rows.max(1));
-    if !admits(admitted)? {
-        return Ok(1);
-    }
-    while admitted - refused > 1 {
-        let middle = refused + (admitted - refused) / 2;
-        if admits(middle)? { admitted = middle } else { refused = middle }
-    }
-    Ok(admitted)
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Cells;
+use crate::group::Measures;
 use crate::hierarchy::{Attribute, Attributes};
-use crate::privacy::Closure;
+use crate::privacy::{Closure, Policy};
 use crate::recoding::{Domain, Domains, Side};
 
 /// One attribute in positions.
@@ -243,4 +244,19 @@ pub(super) fn checked_weights(weights: &[f64], n_attributes: usize) -> Result<Ve
             .with_hint(format!("weights are from 0 to {}", crate::metric::MAX_WEIGHT)));
     }
     Ok(weights.to_vec())
+}
+
+/// A group of fewer rows is refused whatever else is in it; 1 if nothing is known.
+pub(super) fn least_admitted(policy: &Policy, n_rows: u64) -> Result<u64> {
+    let Some(k_only) = policy.k_only().filter(|policy| policy.demand().is_rows_only()) else { return Ok(1) };
+    let admits = |rows: u64| k_only.admits(Measures::of_rows(vec![rows]).group(0));
+    let (mut refused, mut admitted) = (0, n_rows.max(1));
+    if !admits(admitted)? {
+        return Ok(1);
+    }
+    while admitted - refused > 1 {
+        let middle = refused + (admitted - refused) / 2;
+        if admits(middle)? { admitted = middle } else { refused = middle }
+    }
+    Ok(admitted)
 }
