@@ -10,6 +10,7 @@ mod bitmap;
 mod choose;
 mod dataset;
 mod plot;
+mod mondrian;
 mod relational;
 mod table;
 mod tuples;
@@ -74,6 +75,8 @@ enum Suite {
     Alpha,
     /// Section 6 of the paper on multirelational k-anonymity: MiRaCle, MiRaCleX and bitmaps on 1,000 students
     Relational,
+    /// Mondrian: Adult and Lands End, 8 attributes, k = 10 (`--only adult` leaves Lands End out)
+    Mondrian,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -155,6 +158,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Relational) {
         relational::suite(&arguments)?;
+    }
+    if runs(Suite::Mondrian) {
+        mondrian::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;

@@ -89,6 +89,7 @@ mod tests {
             .chain(of(algorithm::LOCAL))
             .chain(of(algorithm::SINGLE))
             .chain(of(algorithm::BY_GROUPS))
+            .chain(of(algorithm::BOXES))
             .chain(of(algorithm::MARKINGS))
             .chain(of(relational::ALL))
             .chain(of(check::ALL))

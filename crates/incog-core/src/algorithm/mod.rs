@@ -19,6 +19,7 @@
 //! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. So do the
 //! other recodings of the taxonomy that see combinations of values ([`full_subgraph`], [`unrestricted_multi`]) or single
 //! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](found) they are.
+//! Recoding by boxes, [`ordered_set`] and [`mondrian`], cuts ordered domains.
 
 pub mod found;
 mod breadth_first;
@@ -36,6 +37,9 @@ mod clusters;
 mod cell_generalization;
 mod cell_suppression;
 mod by_groups;
+mod positions;
+mod mondrian;
+mod ordered_set;
 
 pub use by_groups::{BY_GROUPS, ByGroups};
 pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
@@ -44,7 +48,9 @@ pub use cell_suppression::{
 };
 pub use found::{Aim, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
+pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub use optimum::{Optimum, has_optimum_search, optimum};
+pub use ordered_set::{OrderedSetOptions, ordered_set};
 pub use single::SINGLE;
 pub use top_down::{TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
@@ -132,6 +138,35 @@ pub const LOCAL: &[Entry<Local>] = &[Entry {
     status: Status::Preview,
     item: Local::TopDown,
 }];
+
+/// Which algorithm for recoding by boxes: its answer is a [`PerBox`](crate::recoding::PerBox).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boxes {
+    /// [`ordered_set`].
+    OrderedSet,
+    /// [`mondrian`].
+    Mondrian,
+}
+
+/// All algorithms for recoding by boxes.
+pub const BOXES: &[Entry<Boxes>] = &[
+    Entry {
+        name: "ordered-set",
+        summary: "disjoint intervals for each ordered attribute; optimal within a limit of nodes",
+        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
+        doc: include_str!("ordered_set.md"),
+        status: Status::Preview,
+        item: Boxes::OrderedSet,
+    },
+    Entry {
+        name: "mondrian",
+        summary: "boxes by recursive cuts of ordered attributes and hierarchies",
+        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
+        doc: include_str!("mondrian.md"),
+        status: Status::Preview,
+        item: Boxes::Mondrian,
+    },
+];
 
 /// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
 const MAX_CANDIDATES: u64 = 1 << 30;

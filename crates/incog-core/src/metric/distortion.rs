@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use crate::hierarchy::{Attribute, Attributes};
-use crate::metric::statistics::ratio;
+use crate::metric::statistics::{ORDERED_HEIGHT, climbed as climbed_by_side, ratio};
 use crate::metric::{Cells, Costs, Metric, Needs, Statistics};
 use crate::recoding::Recoding;
 
@@ -51,7 +51,10 @@ impl Distortion {
     /// The distortion of a table of `n_rows` rows.
     pub fn of(recoding: &Recoding, attributes: &Attributes, n_rows: u64) -> Self {
         let column = |(at, attribute): (usize, &Attribute)| {
-            let height = u128::from(attribute.full_height());
+            let height = match recoding {
+                Recoding::PerBox(boxes) if boxes.domains()[at].is_some() => u128::from(ORDERED_HEIGHT),
+                _ => u128::from(attribute.full_height()),
+            };
             let number = |level: u8| u128::from(attribute.level_number(level));
             let (climbed, released) = match recoding {
                 Recoding::PerLevel(recoding) => {
@@ -69,6 +72,16 @@ impl Distortion {
                     let climbed =
                         groups.clone().map(|group| rows(group) * number(recoding.levels(group)[at]));
                     (climbed.sum(), groups.map(rows).sum())
+                }
+                Recoding::PerBox(recoding) => {
+                    let domain = recoding.domains()[at].as_deref();
+                    let boxes = 0..recoding.n_boxes();
+                    let rows = |number: usize| u128::from(recoding.rows(number));
+                    let climbed = boxes.clone().map(|number| {
+                        rows(number)
+                            * u128::from(climbed_by_side(recoding.sides(number)[at], attribute, domain))
+                    });
+                    (climbed.sum(), boxes.map(rows).sum())
                 }
             };
             let all = u128::from(n_rows);

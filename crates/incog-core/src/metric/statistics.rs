@@ -7,7 +7,7 @@ use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 use crate::metric::Cells;
-use crate::recoding::{CellSums, PerValue, Sums, ValueTable};
+use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, ValueTable};
 
 /// Weights beyond this say nothing that this does not say.
 pub const MAX_WEIGHT: f64 = 1e9;
@@ -78,6 +78,19 @@ impl Costs {
         Ok(self)
     }
 
+    /// The same where some attributes are ordered domains, recoded by boxes ([`Statistics::of_boxes`]): their leaves are
+    /// those of the domain, and they have two levels, as collected or not.
+    #[must_use]
+    pub fn with_domains(mut self, domains: &Domains) -> Self {
+        for (at, domain) in domains.iter().enumerate() {
+            if let Some(domain) = domain {
+                self.leaves[at] = domain.n_leaves();
+                self.heights[at] = ORDERED_HEIGHT;
+            }
+        }
+        self
+    }
+
     /// How far an attribute has climbed at a node: the number of its level in the whole hierarchy.
     pub(super) fn climbed(&self, attribute: usize, node: &Statistics) -> u8 {
         self.numbers[attribute][usize::from(node.levels[attribute])]
@@ -137,6 +150,17 @@ impl Costs {
         }
         let (part, of) = self.total_loss_of(attribute, node);
         ratio(part, u128::from(self.n_rows) * of)
+    }
+}
+
+/// How high the hierarchy of an ordered domain is: a value is as collected, or it is not.
+pub(super) const ORDERED_HEIGHT: u8 = 1;
+
+/// How far a side of a box has climbed.
+pub(super) fn climbed(side: Side, attribute: &Attribute, domain: Option<&Domain>) -> u8 {
+    match side {
+        Side::Label { level, .. } => attribute.level_number(level),
+        _ => u8::from(side.leaves(attribute, domain) > 1),
     }
 }
 
@@ -227,6 +251,31 @@ impl Statistics {
             cells: Some(sums.cells),
             ..Statistics::of_levels(Vec::new())
         }
+    }
+
+    /// Sums over the boxes of a recoding. To be scored with [`Costs::with_domains`].
+    ///
+    /// Groups are boxes: two boxes with different sides that bear the same labels (levels of a hierarchy that repeat a
+    /// label) count as two.
+    pub fn of_boxes(recoding: &PerBox, attributes: &Attributes) -> Self {
+        let boxes = || (0..recoding.n_boxes()).map(|number| (number, recoding.rows(number)));
+        let mut all = Statistics::of_levels(Vec::new());
+        all.n_groups = recoding.n_boxes() as u64;
+        all.sum_of_squares = boxes().map(|(_, rows)| u128::from(rows) * u128::from(rows)).sum();
+        all.smallest_group = boxes().map(|(_, rows)| rows).min();
+        all.suppressed_rows = recoding.suppressed_rows();
+        let sums = |(at, attribute): (usize, &Attribute)| {
+            let domain = recoding.domains()[at].as_deref();
+            let mut sums = CellSums::default();
+            for (number, rows) in boxes() {
+                let side = recoding.sides(number)[at];
+                sums.climbed += u128::from(rows) * u128::from(climbed(side, attribute, domain));
+                sums.spread += u128::from(rows) * u128::from(side.leaves(attribute, domain) - 1);
+            }
+            sums
+        };
+        all.cells = Some(attributes.iter().enumerate().map(sums).collect());
+        all
     }
 
     /// Sums over the groups of a node.

@@ -2,19 +2,24 @@
 //!
 //! A search changes no table; its answer is a small [`Recoding`] that says what would change. The kinds follow
 //! from one question: what is the smallest thing whose new value is decided at once? A level (full-domain
-//! generalization), a value (single-dimension recoding) or a group of records (local recoding). One [`Recoding::apply`]
-//! serves them all. [`validate`] says of an answer whether it keeps to the rules of its model.
+//! generalization), a value (single-dimension recoding), a group of records (local recoding) or a box of records (ordered
+//! domains). One [`Recoding::apply`] serves them all. [`validate`] says of an answer whether it keeps to the rules of its
+//! model.
 
 mod per_group;
 mod value_table;
 mod per_value;
+mod domain;
+mod per_box;
 mod release;
 pub mod validate;
 
+pub use domain::{Domain, MAX_SLOTS, Order};
+pub use per_box::{Domains, PerBox, Side};
 pub use per_group::PerGroup;
 pub use per_value::PerValue;
 pub use release::Release;
-pub(crate) use value_table::{CellSums, Domain, Levels, Numbers, Sums, ValueTable};
+pub(crate) use value_table::{CellSums, Levels, Numbers, Sums, ValueDomain, ValueTable};
 
 use release::Generalized;
 
@@ -34,6 +39,8 @@ pub enum Recoding {
     PerValue(PerValue),
     /// Every group of records has levels of its own.
     PerGroup(PerGroup),
+    /// Every record is in a box.
+    PerBox(PerBox),
 }
 
 /// A full-domain generalization with suppressed groups.
@@ -85,7 +92,7 @@ impl Recoding {
             .map_err(|_| Error::new(ErrorKind::Limit, "the table has more than 4,294,967,295 rows"))?;
         let of_values = match self {
             Recoding::PerValue(recoding) => Some(recoding.groups(table, attributes)?),
-            Recoding::PerLevel(_) | Recoding::PerGroup(_) => None,
+            Recoding::PerLevel(_) | Recoding::PerGroup(_) | Recoding::PerBox(_) => None,
         };
         let (rows, levels) = match self {
             Recoding::PerLevel(recoding) => {
@@ -117,6 +124,20 @@ impl Recoding {
                 };
                 let levels = (0..attributes.len()).map(generalized).collect();
                 (rows, levels)
+            }
+            Recoding::PerBox(recoding) => {
+                if recoding.n_records() != table.n_rows() || recoding.domains().len() != attributes.len() {
+                    return Err(Error::new(ErrorKind::Internal, "a recoding is applied to another table"));
+                }
+                let boxes = || (0..table.n_rows()).map(|row_idx| recoding.box_of(row_idx));
+                let rows = (0..n_rows).zip(boxes()).filter_map(|(row_idx, of_row)| of_row.map(|_| row_idx));
+                let rows: Vec<u32> = rows.collect();
+                let generalized = |at| {
+                    let (labels, of_box) = recoding.labels(attributes, at);
+                    let codes = boxes().flatten().map(|number| of_box[number]).collect();
+                    Generalized::Named { labels, codes }
+                };
+                (rows, (0..attributes.len()).map(generalized).collect())
             }
         };
         Ok(Release::new(table, attributes, levels, rows))

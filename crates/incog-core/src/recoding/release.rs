@@ -1,6 +1,6 @@
 //! A table as it would be published: labels instead of values.
 //!
-//! A view: it points into the table and the hierarchies and copies no text.
+//! A view: it points into the table and the hierarchies and copies no text, but the labels of boxes.
 
 use crate::hierarchy::{Attribute, Attributes};
 use crate::table::{Column, Role, Table};
@@ -27,6 +27,13 @@ pub(super) enum Generalized {
     Alike(u8),
     /// Each released record at a level of its own. The labels of all levels stand one after the other, lowest first.
     ByRow(Vec<u8>),
+    /// At no level: labels of its own, and the code of each released record's.
+    Named {
+        /// Distinct labels.
+        labels: Vec<String>,
+        /// For each released record the position of its label.
+        codes: Vec<u32>,
+    },
 }
 
 impl<'a> Release<'a> {
@@ -76,6 +83,7 @@ impl<'a> Release<'a> {
             Some((attribute, Generalized::ByRow(_))) => (0..=attribute.height())
                 .flat_map(|level| attribute.hierarchy().labels(level).values())
                 .collect(),
+            Some((_, Generalized::Named { labels, .. })) => labels.iter().map(String::as_str).collect(),
         };
         labels.into_iter()
     }
@@ -105,6 +113,7 @@ impl<'a> Release<'a> {
                 };
                 values.zip(levels).map(code).collect()
             }
+            Some((_, Generalized::Named { codes, .. })) => codes.clone(),
         }
     }
 
@@ -116,6 +125,7 @@ impl<'a> Release<'a> {
             None => return column.dictionary().value(value),
             Some((attribute, Generalized::Alike(level))) => (attribute, *level),
             Some((attribute, Generalized::ByRow(levels))) => (attribute, levels[row_idx]),
+            Some((_, Generalized::Named { labels, codes })) => return &labels[codes[row_idx] as usize],
         };
         attribute.hierarchy().labels(level).value(attribute.labels_at(level)[value as usize])
     }

@@ -30,12 +30,12 @@ pub(crate) struct ValueTable {
     pub(crate) set: FrequencySet,
     /// For each attribute, the slot of each cell.
     pub(crate) slots: Vec<Vec<u32>>,
-    pub(crate) domains: Vec<Domain>,
+    pub(crate) domains: Vec<ValueDomain>,
 }
 
 /// The values of one attribute.
 #[derive(Debug)]
-pub(crate) struct Domain {
+pub(crate) struct ValueDomain {
     pub(crate) height: u8,
     /// For each level, the label of each slot.
     pub(crate) labels: Vec<Vec<u32>>,
@@ -98,7 +98,7 @@ impl ValueTable {
             return Err(Error::new(ErrorKind::Internal, "attributes and source do not belong together"));
         }
         let set = problem.source.count(&bottom, &problem.policy.demand(), Method::Auto)?;
-        let mut domains: Vec<Domain> = attributes.iter().map(Domain::new).collect();
+        let mut domains: Vec<ValueDomain> = attributes.iter().map(ValueDomain::new).collect();
         let mut slots = Vec::with_capacity(domains.len());
         for (at, (domain, attribute)) in domains.iter_mut().zip(attributes.iter()).enumerate() {
             let mut slot_of_label = vec![u32::MAX; attribute.hierarchy().labels(0).len()];
@@ -140,7 +140,7 @@ impl ValueTable {
 
     /// Levels by slot as levels by value code.
     pub(crate) fn by_value(&self, levels: &Levels) -> Vec<Vec<u8>> {
-        let of_attribute = |(domain, levels): (&Domain, &Vec<u8>)| {
+        let of_attribute = |(domain, levels): (&ValueDomain, &Vec<u8>)| {
             domain.slot_of_value.iter().map(|&slot| levels[slot as usize]).collect()
         };
         self.domains.iter().zip(levels).map(of_attribute).collect()
@@ -282,7 +282,7 @@ impl ValueTable {
     }
 }
 
-impl Domain {
+impl ValueDomain {
     fn new(attribute: &Attribute) -> Self {
         let height = attribute.height();
         let hierarchy = attribute.hierarchy();
@@ -320,7 +320,7 @@ impl Domain {
         let spread_at = |(level, labels): (u8, &Vec<u32>)| {
             labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
         };
-        Domain {
+        ValueDomain {
             height,
             spread: (0..=height).zip(&labels).map(spread_at).collect(),
             numbers: (0..=height).map(|level| attribute.level_number(level)).collect(),

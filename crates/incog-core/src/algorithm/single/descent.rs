@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::group::Measures;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
-use crate::recoding::{Domain, Levels, Sums, ValueTable};
+use crate::recoding::{Levels, Sums, ValueDomain, ValueTable};
 use crate::watch::Watch;
 
 /// Which step comes next.
@@ -100,7 +100,7 @@ const MAX_DENSE: usize = 1 << 22;
 
 impl<'a> Descent<'a> {
     pub(super) fn new(problem: Problem<'a>, values: &'a ValueTable, aim: Aim<'a>, watch: &'a Watch) -> Self {
-        let sorted = |(at, domain): (usize, &Domain)| {
+        let sorted = |(at, domain): (usize, &ValueDomain)| {
             let slots = &values.slots[at];
             let mut starts = vec![0; domain.rows.len() + 1];
             for &slot in slots {
@@ -123,7 +123,7 @@ impl<'a> Descent<'a> {
             aim,
             watch,
             cells_by_slot: values.domains.iter().enumerate().map(sorted).collect(),
-            is_plain: values.domains.iter().map(Domain::is_plain).collect(),
+            is_plain: values.domains.iter().map(ValueDomain::is_plain).collect(),
             judges_groups_alone: problem.policy.budget() == 0 || !problem.policy.compares(),
         }
     }

@@ -16,7 +16,7 @@ use crate::check::Problem;
 use crate::error::Result;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
-use crate::recoding::{Domain, Levels, Numbers, ValueTable};
+use crate::recoding::{Levels, Numbers, ValueDomain, ValueTable};
 use crate::watch::Watch;
 
 pub(super) struct Exact<'a> {
@@ -47,7 +47,8 @@ pub(super) fn exact(
     max_steps: u64,
     watch: &Watch,
 ) -> Result<Best> {
-    let prunes = problem.policy.pruning() == Pruning::Sound && values.domains.iter().all(Domain::is_plain);
+    let prunes =
+        problem.policy.pruning() == Pruning::Sound && values.domains.iter().all(ValueDomain::is_plain);
     let mut search =
         Exact { problem, values, aim, watch, choices, prunes, steps_left: max_steps, best: known };
     let bottom = values.at_levels(&vec![0; values.domains.len()]);

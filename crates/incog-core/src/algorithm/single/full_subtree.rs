@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
-use crate::recoding::{Domain, Levels, PerValue, ValueTable};
+use crate::recoding::{Levels, PerValue, ValueDomain, ValueTable};
 use crate::watch::Watch;
 
 /// How to search.
@@ -99,11 +99,11 @@ pub(super) fn search(
 }
 
 fn is_plain(values: &ValueTable) -> bool {
-    values.domains.iter().all(Domain::is_plain)
+    values.domains.iter().all(ValueDomain::is_plain)
 }
 
 /// The parts of some slots that have the same label at a level.
-fn parts(domain: &Domain, level: u8, slots: Range<usize>) -> Vec<Range<usize>> {
+fn parts(domain: &ValueDomain, level: u8, slots: Range<usize>) -> Vec<Range<usize>> {
     let mut start = slots.start;
     let labels = domain.labels[usize::from(level)][slots].chunk_by(|a, b| a == b);
     labels
@@ -115,8 +115,8 @@ fn parts(domain: &Domain, level: u8, slots: Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// How many cuts a tree has.
-fn n_cuts(domain: &Domain) -> u64 {
-    fn below(domain: &Domain, level: u8, slots: Range<usize>) -> u64 {
+fn n_cuts(domain: &ValueDomain) -> u64 {
+    fn below(domain: &ValueDomain, level: u8, slots: Range<usize>) -> u64 {
         let Some(down) = level.checked_sub(1) else { return 1 };
         let children = parts(domain, down, slots).into_iter().map(|child| below(domain, down, child));
         children.fold(1, u64::saturating_mul).saturating_add(1)
@@ -126,9 +126,9 @@ fn n_cuts(domain: &Domain) -> u64 {
 }
 
 /// All cuts of a tree, as a level for each slot.
-fn cuts(domain: &Domain) -> Vec<Vec<u8>> {
+fn cuts(domain: &ValueDomain) -> Vec<Vec<u8>> {
     /// Every cut of a forest: the trees below labels of a level, one after the other.
-    fn of_forest(domain: &Domain, level: u8, slots: Range<usize>) -> Vec<Vec<u8>> {
+    fn of_forest(domain: &ValueDomain, level: u8, slots: Range<usize>) -> Vec<Vec<u8>> {
         let mut all = vec![Vec::new()];
         for tree in parts(domain, level, slots) {
             // Lower ones first: of equally good cuts the first stays.

@@ -21,7 +21,7 @@ use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::metric::Statistics;
-use crate::recoding::{Domain, Levels, Numbers, PerValue, ValueTable};
+use crate::recoding::{Levels, Numbers, PerValue, ValueDomain, ValueTable};
 use crate::watch::Watch;
 
 /// How to search.
@@ -70,13 +70,13 @@ pub fn unrestricted(
         .transpose()
 }
 
-fn n_recodings(domain: &Domain) -> u64 {
+fn n_recodings(domain: &ValueDomain) -> u64 {
     let n_levels = u64::from(domain.height) + 1;
     domain.rows.iter().fold(1, |n: u64, _| n.saturating_mul(n_levels))
 }
 
 /// Every level for every slot.
-fn recodings(domain: &Domain) -> Vec<Vec<u8>> {
+fn recodings(domain: &ValueDomain) -> Vec<Vec<u8>> {
     domain.rows.iter().fold(vec![Vec::new()], |all, _| {
         let levels = 0..=domain.height;
         all.iter()

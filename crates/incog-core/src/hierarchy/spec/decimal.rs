@@ -74,14 +74,14 @@ impl Decimal {
     }
 
     /// The largest `origin` + n · `step` (n whole) that is not above this number. `step` must be positive.
-    pub(super) fn floor_to(self, origin: Decimal, step: Decimal) -> Self {
+    pub(crate) fn floor_to(self, origin: Decimal, step: Decimal) -> Self {
         let scale = self.scale.max(origin.scale).max(step.scale);
         let (value, origin, step) = (self.at(scale), origin.at(scale), step.at(scale));
         Decimal::from_digits(origin + (value - origin).div_euclid(step) * step, scale)
     }
 
     /// The sum.
-    pub(super) fn plus(self, other: Decimal) -> Self {
+    pub(crate) fn plus(self, other: Decimal) -> Self {
         let scale = self.scale.max(other.scale);
         Decimal::from_digits(self.at(scale) + other.at(scale), scale)
     }
@@ -91,6 +91,32 @@ impl Decimal {
         let scale = self.scale.max(other.scale);
         let difference = Decimal::from_digits(self.at(scale) - other.at(scale), scale);
         if difference.is_whole() { difference.digits.try_into().ok() } else { None }
+    }
+
+    /// How many whole steps lie between `origin` and this number, if it is not below `origin` and they can be counted.
+    /// `step` must be positive.
+    pub(crate) fn steps_from(self, origin: Decimal, step: Decimal) -> Option<u64> {
+        let scale = self.scale.max(origin.scale).max(step.scale);
+        let distance = self.at(scale) - origin.at(scale);
+        if distance < 0 { None } else { u64::try_from(distance / step.at(scale)).ok() }
+    }
+
+    /// This number and `n` steps, if that is a number.
+    pub(crate) fn plus_steps(self, step: Decimal, n: u64) -> Option<Self> {
+        let scale = self.scale.max(step.scale);
+        let digits = step.at(scale).checked_mul(n.into())?.checked_add(self.at(scale))?;
+        let sum = Decimal::from_digits(digits, scale);
+        (sum.digits.abs() < MAX_DIGITS).then_some(sum)
+    }
+
+    /// The smallest number above zero with as many digits behind the point.
+    pub(crate) fn unit(self) -> Self {
+        Decimal { digits: 1, scale: self.scale }
+    }
+
+    /// The number so many times.
+    pub(crate) fn times(self, n: u32) -> Self {
+        Decimal::from_digits(self.digits * i128::from(n), self.scale)
     }
 
     /// Is it a whole multiple of `step`?

@@ -17,6 +17,32 @@ pub enum IntervalKind {
     Dates,
 }
 
+impl IntervalKind {
+    /// A number as it stands in a label.
+    pub(crate) fn show(self, number: Decimal) -> String {
+        match self {
+            IntervalKind::Numbers => number.to_string(),
+            IntervalKind::Dates => number
+                .to_i64()
+                .and_then(Date::from_day_number)
+                .map_or_else(|| number.to_string(), |date| date.to_string()),
+        }
+    }
+
+    /// The label of what lies from `start` up to but not including `end`: the one formatter of all intervals.
+    pub(crate) fn label(self, start: Decimal, end: Decimal) -> String {
+        format!("[{}, {})", self.show(start), self.show(end))
+    }
+
+    /// What the values are called in messages.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            IntervalKind::Numbers => "numbers like 12 or 3.5",
+            IntervalKind::Dates => "dates like 2003-04-17",
+        }
+    }
+}
+
 /// Ever wider intervals.
 ///
 /// # Invariants
@@ -127,13 +153,7 @@ impl Intervals {
     }
 
     fn show(&self, number: Decimal) -> String {
-        match self.kind {
-            IntervalKind::Numbers => number.to_string(),
-            IntervalKind::Dates => number
-                .to_i64()
-                .and_then(Date::from_day_number)
-                .map_or_else(|| number.to_string(), |date| date.to_string()),
-        }
+        self.kind.show(number)
     }
 }
 
@@ -146,7 +166,7 @@ impl Labels for Intervals {
         Some(
             (1..=self.widths.len())
                 .map(|level| match self.interval(value, level) {
-                    (Some(start), Some(end)) => format!("[{}, {})", self.show(start), self.show(end)),
+                    (Some(start), Some(end)) => self.kind.label(start, end),
                     (Some(start), None) => format!(">= {}", self.show(start)),
                     (None, Some(end)) => format!("< {}", self.show(end)),
                     (None, None) => unreachable!("an interval is open at one end at most"),
@@ -160,10 +180,7 @@ impl Labels for Intervals {
     }
 
     fn kind(&self) -> String {
-        let kind = match self.kind {
-            IntervalKind::Numbers => "numbers like 12 or 3.5",
-            IntervalKind::Dates => "dates like 2003-04-17",
-        };
+        let kind = self.kind.describe();
         match self.bounds {
             None => kind.to_owned(),
             Some((least, end)) => format!("{kind} in [{}, {})", self.show(least), self.show(end)),

@@ -9,8 +9,10 @@ mod full_subtree;
 mod unrestricted;
 mod vectors;
 mod cells;
+mod boxes;
 
 pub use attribute_suppression::check_attribute_suppression;
+pub use boxes::{Overlap, check_mondrian, check_ordered_set};
 pub use cells::{check_cell_generalization, check_cell_suppression};
 pub use full_subtree::check_full_subtree;
 pub use unrestricted::check_unrestricted;

@@ -1,0 +1,402 @@
+//! In which order do the values of a column stand, and where may they be cut?
+//!
+//! A [`Domain`] divides a line into *slots*: for numbers and dates all of one width, the *step*, with their ends on
+//! multiples of it; for categories one for each, in the order that the user gives. A range is some slots in a row, so that
+//! ranges that have no slot in common have disjoint labels.
+//!
+//! **Labels never show the data's own extremes.** The ends of a range are multiples of the step, or the declared bounds.
+//! A step that is not given is the least of 1, 2, 5, 10, ... units that makes at most [`MAX_SLOTS`] slots out of the
+//! declared bounds, or out of the least and greatest value of the whole column where none are declared; for dates
+//! 1, 7, 28, 91, 364, ... days. It tells their order of magnitude and nothing else. A step given by the user may be as
+//! fine as the data; then ends are as fine, and that is the user's choice.
+//!
+//! A range of a single unit (one whole number, where all numbers of the column are whole) is shown as that number, `37`
+//! and not `[37, 38)`. That tells no more, since its ends are on the grid or are bounds, like those of any other range.
+//! Categories are `low..mid`; a single one is shown as itself.
+//!
+//! **A missing value** (an empty cell) is a value of its own outside the order: never inside a range.
+//!
+//! **Leaves**, for loss: numbers count in units, one in the last decimal place that values, step or bounds have; so the
+//! share of a range is its width by the width of the declared bounds, or of the domain rounded outward to the step.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::SUPPRESSED;
+use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
+use crate::table::Column;
+
+/// A step that nobody has given makes at most this many slots.
+pub const MAX_SLOTS: u64 = 32;
+
+/// What stands between the ends of a range of categories.
+const DOTS: &str = "..";
+
+/// How a column is ordered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// As numbers or dates, on a grid.
+    Grid {
+        /// Which of the two.
+        kind: IntervalKind,
+        /// The width of a slot; days for dates.
+        step: Option<Decimal>,
+        /// The least value that can occur, and the first that cannot any more.
+        bounds: Option<(Decimal, Decimal)>,
+    },
+    /// As the user says: all values that can occur, lowest first.
+    Categories(Vec<String>),
+}
+
+impl Order {
+    /// Numbers with neither step nor bounds.
+    pub const NUMBERS: Order = Order::Grid { kind: IntervalKind::Numbers, step: None, bounds: None };
+    /// Dates with neither step nor bounds.
+    pub const DATES: Order = Order::Grid { kind: IntervalKind::Dates, step: None, bounds: None };
+}
+
+/// The slots of a column, and which of them each value is in.
+///
+/// # Invariants
+/// Every value but the missing one has a slot below `n_slots`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Domain {
+    slots: Slots,
+    n_slots: u64,
+    /// The slot of each value code; `None` for the missing value.
+    of_value: Vec<Option<u64>>,
+    has_missing: bool,
+    /// Without the missing value.
+    n_leaves: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Slots {
+    Grid { kind: IntervalKind, start: Decimal, step: Decimal, unit: Decimal, bounds: (Decimal, Decimal) },
+    Categories(Vec<String>),
+}
+
+impl Domain {
+    /// The domain of a column in some order. Fails when values are not of that kind, out of bounds, or not in the list.
+    pub fn new(column: &Column, order: &Order) -> Result<Self> {
+        match order {
+            Order::Grid { kind, step, bounds } => Domain::grid(column, *kind, *step, *bounds),
+            Order::Categories(categories) => Domain::categories(column, categories),
+        }
+    }
+
+    fn grid(
+        column: &Column,
+        kind: IntervalKind,
+        step: Option<Decimal>,
+        bounds: Option<(Decimal, Decimal)>,
+    ) -> Result<Self> {
+        let wrong = |what: &str| Error::input(format!("column `{}`: {what}", column.name()));
+        if step.is_some_and(|step| !step.is_positive()) {
+            return Err(wrong("the step is not positive"));
+        }
+        if kind == IntervalKind::Dates && step.is_some_and(|step| !step.is_whole()) {
+            return Err(wrong("the step is not a whole number of days"));
+        }
+        if bounds.is_some_and(|(least, end)| least >= end) {
+            return Err(wrong("the lower bound is not below the upper one"));
+        }
+        let is_within = |value: &Decimal| bounds.is_none_or(|(least, end)| least <= *value && *value < end);
+        let read = |value: &str| Intervals::parse(kind, value).filter(is_within);
+        let values: Vec<Option<Decimal>> = column.dictionary().values().map(read).collect();
+        let within = match bounds {
+            None => String::new(),
+            Some((least, end)) => format!(" in {}", kind.label(least, end)),
+        };
+        refuse_strange(column, |code| values[code].is_none(), &format!("{}{within}", kind.describe()))?;
+
+        let numbers = || values.iter().flatten().copied();
+        let (least, greatest) =
+            (numbers().min().unwrap_or(Decimal::ZERO), numbers().max().unwrap_or(Decimal::ZERO));
+        let of_bounds = bounds.iter().flat_map(|&(least, end)| [least, end]);
+        let Some(unit) = numbers().chain(of_bounds).chain(step).map(Decimal::unit).min() else {
+            // No values and nothing declared.
+            return Ok(Domain::of_nothing(column, kind));
+        };
+        let too_wide = || {
+            Error::new(
+                ErrorKind::Limit,
+                format!("column `{}`: the domain has too many slots to be numbered", column.name()),
+            )
+            .with_hint("give a wider `step`, or bounds")
+        };
+        // What the domain reaches over, with some step.
+        let reach = |step: Decimal| {
+            let (from, to) = bounds.unwrap_or((least, greatest));
+            let start = from.floor_to(Decimal::ZERO, step);
+            let whole = to.steps_from(start, step)?;
+            let is_full = bounds.is_some() && start.plus_steps(step, whole)? == to;
+            Some((start, if is_full { whole } else { whole.checked_add(1)? }))
+        };
+        let step = match step {
+            Some(step) => step,
+            None => steps(kind, unit)
+                .find(|&step| reach(step).is_some_and(|(_, n_slots)| n_slots <= MAX_SLOTS))
+                .ok_or_else(too_wide)?,
+        };
+        let (start, n_slots) = reach(step).ok_or_else(too_wide)?;
+        let end = start.plus_steps(step, n_slots).ok_or_else(too_wide)?;
+        let bounds = bounds.unwrap_or((start, end));
+        let n_leaves = bounds.1.steps_from(bounds.0, unit).ok_or_else(too_wide)?;
+        let slot = |value: &Option<Decimal>| value.and_then(|value| value.steps_from(start, step));
+        Ok(Domain {
+            of_value: values.iter().map(slot).collect(),
+            slots: Slots::Grid { kind, start, step, unit, bounds },
+            n_slots,
+            has_missing: column.dictionary().code("").is_some(),
+            n_leaves,
+        })
+    }
+
+    fn of_nothing(column: &Column, kind: IntervalKind) -> Self {
+        let one = Decimal::whole(1);
+        Domain {
+            slots: Slots::Grid {
+                kind,
+                start: Decimal::ZERO,
+                step: one,
+                unit: one,
+                bounds: (Decimal::ZERO, one),
+            },
+            n_slots: 1,
+            of_value: vec![None; column.dictionary().len()],
+            has_missing: !column.dictionary().is_empty(),
+            n_leaves: 1,
+        }
+    }
+
+    fn categories(column: &Column, categories: &[String]) -> Result<Self> {
+        let wrong = |what: String| Error::input(format!("column `{}`: {what}", column.name()));
+        let mut slots: FxHashMap<&str, u64> = FxHashMap::default();
+        for (at, category) in categories.iter().enumerate() {
+            if category.is_empty() || category == SUPPRESSED || category.contains(DOTS) {
+                return Err(wrong(format!(
+                    "category {} of the order is empty, `{SUPPRESSED}` or contains `{DOTS}`, which mean something in labels",
+                    at + 1
+                )));
+            }
+            if slots.insert(category.as_str(), at as u64).is_some() {
+                return Err(wrong(format!("category {} of the order stands there twice", at + 1)));
+            }
+        }
+        let slot = |value: &str| slots.get(value).copied();
+        let of_value: Vec<Option<u64>> = column.dictionary().values().map(slot).collect();
+        refuse_strange(column, |code| of_value[code].is_none(), "in the order of its categories")?;
+        Ok(Domain {
+            of_value,
+            n_slots: categories.len().max(1) as u64,
+            n_leaves: categories.len().max(1) as u64,
+            slots: Slots::Categories(categories.to_vec()),
+            has_missing: column.dictionary().code("").is_some(),
+        })
+    }
+
+    /// How many slots there are, whether or not they have values.
+    pub fn n_slots(&self) -> u64 {
+        self.n_slots
+    }
+
+    /// The slot of a value code of the column; `None` for the missing value.
+    pub fn slot(&self, value: u32) -> Option<u64> {
+        self.of_value[value as usize]
+    }
+
+    /// How many values the column has.
+    pub(crate) fn n_values(&self) -> usize {
+        self.of_value.len()
+    }
+
+    /// Does the missing value occur?
+    pub fn has_missing(&self) -> bool {
+        self.has_missing
+    }
+
+    /// How many leaves the domain has; the missing value is one more, if it occurs.
+    pub fn n_leaves(&self) -> u64 {
+        self.n_leaves + u64::from(self.has_missing)
+    }
+
+    /// How many leaves lie in the slots from `start` up to but not including `end`.
+    pub fn leaves(&self, start: u64, end: u64) -> u64 {
+        match &self.slots {
+            Slots::Categories(_) => end - start,
+            Slots::Grid { unit, .. } => {
+                let (start, end) = self.ends(start, end);
+                end.steps_from(start, *unit).unwrap_or(self.n_leaves)
+            }
+        }
+    }
+
+    /// The label of the slots from `start` up to but not including `end`.
+    pub fn label(&self, start: u64, end: u64) -> String {
+        match &self.slots {
+            Slots::Categories(categories) => {
+                let category = |slot: u64| categories.get(slot as usize).map_or("", String::as_str);
+                if end - start <= 1 {
+                    category(start).to_owned()
+                } else {
+                    format!("{}{DOTS}{}", category(start), category(end - 1))
+                }
+            }
+            Slots::Grid { kind, .. } => {
+                let is_single = self.leaves(start, end) == 1;
+                let (start, end) = self.ends(start, end);
+                if is_single { kind.show(start) } else { kind.label(start, end) }
+            }
+        }
+    }
+
+    /// The ends of a range of slots, cut off at the bounds.
+    fn ends(&self, from: u64, to: u64) -> (Decimal, Decimal) {
+        match &self.slots {
+            Slots::Categories(_) => (Decimal::ZERO, Decimal::ZERO),
+            Slots::Grid { start, step, bounds, .. } => {
+                let at = |slot: u64| start.plus_steps(*step, slot).unwrap_or(bounds.1);
+                (at(from).max(bounds.0), at(to).min(bounds.1))
+            }
+        }
+    }
+}
+
+/// Steps to choose from, ascending.
+fn steps(kind: IntervalKind, unit: Decimal) -> impl Iterator<Item = Decimal> {
+    let first: &[u32] = match kind {
+        IntervalKind::Numbers => &[1, 2, 5],
+        IntervalKind::Dates => &[1, 7, 28, 91, 364, 728, 1820],
+    };
+    (0..18).flat_map(move |power| {
+        // Days: only years are counted in tens.
+        let some = if power > 0 && kind == IntervalKind::Dates { &first[4..] } else { first };
+        let ten = (0..power).fold(unit, |unit, _| unit.times(10));
+        some.iter().map(move |&times| ten.times(times))
+    })
+}
+
+/// Fails when values (not the missing one) are strange, saying how many and where the first is.
+fn refuse_strange(column: &Column, is_strange: impl Fn(usize) -> bool, kind: &str) -> Result<()> {
+    let missing = column.dictionary().code("");
+    let is_strange = |code: u32| Some(code) != missing && is_strange(code as usize);
+    let n_values = column.dictionary().len() as u32;
+    let n_strange = (0..n_values).filter(|&code| is_strange(code)).count();
+    if n_strange == 0 {
+        return Ok(());
+    }
+    let first = column.codes().iter().position(|&code| is_strange(code)).map_or(0, |row_idx| row_idx + 1);
+    Err(Error::input(format!(
+        "column `{}` has no order: {n_strange} of {n_values} values are not {kind} (first in record {first})",
+        column.name()
+    ))
+    .with_hint(
+        "clean them, list all categories in order, or give the column a hierarchy and choose mondrian, or a model that \
+         needs no order: full-domain, full-subtree, unrestricted, full-subgraph, unrestricted-multi, \
+         cell-generalization",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Role;
+
+    fn column(cells: &[&'static str]) -> Column {
+        Column::from_cells("c", Role::QuasiIdentifier, cells.iter().copied()).unwrap()
+    }
+
+    fn decimal(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    fn numbers(step: Option<&str>, bounds: Option<(&str, &str)>) -> Order {
+        Order::Grid {
+            kind: IntervalKind::Numbers,
+            step: step.map(decimal),
+            bounds: bounds.map(|(least, end)| (decimal(least), decimal(end))),
+        }
+    }
+
+    #[test]
+    fn ends_are_on_the_grid_or_are_bounds_never_the_data() {
+        let ages = column(&["37", "17", "93", "17"]);
+        let domain = Domain::new(&ages, &numbers(Some("10"), None)).unwrap();
+        assert_eq!((domain.n_slots(), domain.n_leaves()), (9, 90));
+        assert_eq!((domain.label(0, 9), domain.label(2, 3)), ("[10, 100)".into(), "[30, 40)".into()));
+        assert_eq!([0, 1, 2].map(|value| domain.slot(value)), [Some(2), Some(0), Some(8)]);
+        let bounded = Domain::new(&ages, &numbers(Some("10"), Some(("16", "95")))).unwrap();
+        assert_eq!((bounded.n_slots(), bounded.n_leaves()), (9, 79));
+        assert_eq!((bounded.label(0, 1), bounded.label(8, 9)), ("[16, 20)".into(), "[90, 95)".into()));
+        assert_eq!(bounded.leaves(0, 1) + bounded.leaves(1, 9), 79);
+        let even = Domain::new(&ages, &numbers(Some("10"), Some(("10", "100")))).unwrap();
+        assert_eq!((even.n_slots(), even.label(0, 9)), (9, "[10, 100)".into()));
+    }
+
+    #[test]
+    fn a_step_that_nobody_gives_is_a_round_one() {
+        let derived =
+            |cells: &[&'static str]| Domain::new(&column(cells), &Order::NUMBERS).unwrap().label(0, 1);
+        assert_eq!(derived(&["17", "90"]), "[15, 20)");
+        assert_eq!(derived(&["3", "5"]), "3");
+        assert_eq!(derived(&["-1234567.25", "99"]), "[-1250000, -1200000)");
+        assert_eq!(derived(&["0.13", "0.42"]), "0.13");
+        assert_eq!(derived(&["0.13", "0.52"]), "[0.12, 0.14)");
+        let dates = Domain::new(&column(&["2003-04-17", "2005-01-01"]), &Order::DATES).unwrap();
+        assert_eq!(dates.label(0, 1), "[2003-04-10, 2003-05-08)", "on multiples of 28 days since 1970");
+        let far = Domain::new(&column(&["0001-04-17", "9005-01-01"]), &Order::DATES).unwrap();
+        assert!(far.n_slots() <= MAX_SLOTS);
+    }
+
+    #[test]
+    fn a_single_unit_is_shown_as_itself_and_anything_wider_is_not() {
+        let label = |cells: &[&'static str], step| {
+            Domain::new(&column(cells), &numbers(Some(step), None)).unwrap().label(0, 1)
+        };
+        assert_eq!(label(&["37", "+37", "038"], "1"), "37");
+        assert_eq!(label(&["37", "37.5"], "1"), "[37, 38)");
+        assert_eq!(label(&["37", "37.5"], "0.5"), "[37, 37.5)", "37.1 could be there");
+        assert_eq!(label(&["37"], "2.5"), "[35, 37.5)");
+    }
+
+    #[test]
+    fn categories_stand_in_the_order_given() {
+        let order = Order::Categories(["low", "mid", "high"].map(str::to_owned).to_vec());
+        let domain = Domain::new(&column(&["high", "low", ""]), &order).unwrap();
+        assert_eq!([0, 1, 2].map(|value| domain.slot(value)), [Some(2), Some(0), None]);
+        assert_eq!(
+            [domain.label(0, 1), domain.label(0, 2), domain.label(1, 3)],
+            ["low", "low..mid", "mid..high"]
+        );
+        assert_eq!((domain.n_leaves(), domain.leaves(0, 2)), (4, 2), "the missing value is a leaf");
+        for wrong in [&["low", "low"][..], &["a..b"], &["*"], &[""]] {
+            let order = Order::Categories(wrong.iter().map(|&category| category.to_owned()).collect());
+            assert!(Domain::new(&column(&[]), &order).is_err());
+        }
+    }
+
+    #[test]
+    fn a_column_without_an_order_is_told_what_would_work() {
+        let error = Domain::new(&column(&["12", "Private", ""]), &Order::NUMBERS).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "column `c` has no order: 1 of 3 values are not numbers like 12 or 3.5 (first in record 2)"
+        );
+        assert!(error.hint().unwrap().contains("full-subtree"));
+        assert!(Domain::new(&column(&["12"]), &numbers(None, Some(("13", "20")))).is_err());
+        assert!(Domain::new(&column(&["12"]), &numbers(Some("0"), None)).is_err());
+        assert!(Domain::new(&column(&["12"]), &numbers(None, Some(("13", "13")))).is_err());
+        let half_days = Order::Grid { kind: IntervalKind::Dates, step: Some(decimal("0.5")), bounds: None };
+        assert!(Domain::new(&column(&[]), &half_days).is_err());
+    }
+
+    #[test]
+    fn no_values_and_huge_ones_make_no_panic() {
+        assert_eq!(Domain::new(&column(&[]), &Order::NUMBERS).unwrap().n_leaves(), 1);
+        assert_eq!(Domain::new(&column(&[""]), &Order::NUMBERS).unwrap().n_leaves(), 2);
+        let wide = column(&["-999999999999999999", "999999999999999999.999999999"]);
+        assert!(Domain::new(&wide, &numbers(Some("0.000000001"), None)).is_err());
+        assert!(Domain::new(&wide, &Order::NUMBERS).is_err(), "too many leaves");
+    }
+}
