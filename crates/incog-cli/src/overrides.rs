@@ -58,8 +58,10 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "MODEL:KEY=VALUE,...", help_heading = "Policy")]
     require: Vec<String>,
 
-    /// exhaustive, bottom-up, samarati or incognito; top-down for local recoding; miracle, miraclex or dmiracle for
-    /// databases [default: incognito, miraclex]
+    /// exhaustive, bottom-up, samarati or incognito; datafly, genetic or attribute-suppression for one generalization;
+    /// full-subtree or unrestricted value by value; full-subgraph or unrestricted-multi by combinations of values; top-down,
+    /// cell-generalization or cell-suppression row by row; miracle, miraclex or dmiracle for databases [default: incognito,
+    /// miraclex]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
     /// scan, sort, roll-up, super-roots, cube or bitmap [default: what should be fastest]
@@ -78,7 +80,7 @@ pub(crate) struct JobArguments {
     /// How many attribute subsets to search at a time [default: 1]; with local recoding, how many threads to use
     #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
-    /// With local recoding: breaks ties at random, the same way each time
+    /// With top-down: breaks ties at random, the same way each time; with genetic: where to start
     #[arg(long, value_name = "N", help_heading = "Search")]
     seed: Option<u64>,
 }

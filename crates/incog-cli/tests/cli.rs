@@ -544,6 +544,8 @@ fn usage_errors_are_exit_code_2_and_help_is_0() {
     for names in [
         incog_core::algorithm::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>(),
         incog_core::algorithm::LOCAL.iter().map(|entry| entry.name).collect(),
+        incog_core::algorithm::SINGLE.iter().map(|entry| entry.name).collect(),
+        incog_core::algorithm::BY_GROUPS.iter().map(|entry| entry.name).collect(),
         incog_core::check::ALL.iter().map(|entry| entry.name).collect(),
         incog_core::algorithm::MARKINGS.iter().map(|entry| entry.name).collect(),
         incog_core::metric::ALL.iter().map(|entry| entry.name).collect(),

@@ -310,11 +310,11 @@ fn settings_that_mean_nothing_are_refused_by_name() {
     folder.write("incog.toml", &job);
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "incognito", "--seed", "7"],
-        &["`seed` is for local recoding", "algorithm = \"top-down\""],
+        &["`seed` is for searches that draw lots", "\"top-down\" or \"genetic\""],
     );
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "topdown"],
-        &["unknown algorithm `topdown`; did you mean `top-down`?", "incognito, top-down"],
+        &["unknown algorithm `topdown`; did you mean `top-down`?", "full-subtree", "top-down"],
     );
     // These only measure.
     folder.write(

@@ -1,0 +1,136 @@
+//! Recoding models by the command: each from the job to the checked release, and all of them side by side.
+
+mod folder;
+
+use folder::Folder;
+
+/// What is released as local recodings are.
+const LOCAL: [&str; 6] = [
+    "full-subtree",
+    "unrestricted",
+    "full-subgraph",
+    "unrestricted-multi",
+    "cell-suppression",
+    "cell-generalization",
+];
+
+/// What chooses levels.
+const BY_LEVEL: [&str; 3] = ["attribute-suppression", "datafly", "genetic"];
+
+fn loss(folder: &Folder) -> f64 {
+    let record = folder.json("release.csv.incog.json");
+    record["scores"]["loss"].as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn every_model_is_released_and_verified() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml"]);
+    let full_domain = loss(&folder);
+    for model in LOCAL.into_iter().chain(BY_LEVEL) {
+        let said = folder.done(&["anonymize", "incog.toml", "--algorithm", model]);
+        said.has_no_cell();
+        assert!(folder.smallest_group("release.csv", &["age", "sex", "zip"]) >= 5, "{model}");
+        let record = folder.json("release.csv.incog.json");
+        match LOCAL.contains(&model) {
+            true => assert_eq!(record["local"]["algorithm"], model),
+            false => assert!(record["levels"]["age"].is_u64() && record["local"].is_null(), "{record}"),
+        }
+        folder.replace(
+            "incog.toml",
+            "[columns.age]",
+            &format!("[search]\nalgorithm = \"{model}\"\n[columns.age]"),
+        );
+        for arguments in [
+            &["--job", "incog.toml"][..],
+            &["--record", "release.csv.incog.json"],
+            &["--job", "incog.toml", "--record", "release.csv.incog.json", "--key", "incog.key"],
+        ] {
+            let said = folder.done(&[&["verify", "release.csv"], arguments].concat());
+            assert!(!said.stdout.contains("FAIL"), "{model}: {said:?}");
+        }
+        folder.replace("incog.toml", &format!("[search]\nalgorithm = \"{model}\"\n"), "");
+        // More freedom is never worse, where the search starts from what the stricter model has.
+        if ["full-subtree", "unrestricted", "full-subgraph", "unrestricted-multi"].contains(&model) {
+            assert!(loss(&folder) <= full_domain + 1e-9, "{model}: {} and {full_domain}", loss(&folder));
+        }
+        if BY_LEVEL.contains(&model) {
+            assert!(loss(&folder) >= full_domain - 1e-9, "{model} finds a node better than the best");
+        }
+    }
+}
+
+#[test]
+fn models_see_to_what_is_required_of_sensitive_values() {
+    let folder = Folder::new();
+    for model in ["full-subtree", "full-subgraph", "cell-generalization", "datafly"] {
+        let require = "alpha-k:sensitive=ill,alpha=0.6";
+        folder.done(&[
+            "anonymize",
+            "incog.toml",
+            "--algorithm",
+            model,
+            "--suppression",
+            "0",
+            "--require",
+            require,
+        ]);
+        let said = folder.done(&[
+            "verify",
+            "release.csv",
+            "--qi",
+            "age,sex,zip",
+            "-k",
+            "5",
+            "--sensitive",
+            "ill",
+            "--alpha",
+            "0.6",
+        ]);
+        assert!(!said.stdout.contains("FAIL"), "{model}: {said:?}");
+    }
+}
+
+#[test]
+fn models_are_compared_in_one_table() {
+    let folder = Folder::new();
+    let said = folder.done(&["compare", "incog.toml", "--chart", "chart.svg"]);
+    said.has_no_cell();
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert!(lines[0].starts_with("5-anonymity, 60 rows, best by loss"), "{said:?}");
+    for model in ["full-domain", "attribute-suppression", "datafly", "top-down"].into_iter().chain(LOCAL) {
+        assert!(lines.iter().any(|line| line.starts_with(model)), "{model}: {said:?}");
+        assert!(folder.read("chart.svg").contains(model), "{model}");
+    }
+    let said =
+        folder.done(&["compare", "incog.toml", "--models", "full-domain,full-subtree", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    let models = json["models"].as_array().unwrap();
+    assert_eq!(models.len(), 2);
+    assert_eq!((&models[0]["model"], &models[0]["quality"]), (&"full-domain".into(), &"optimal".into()));
+    assert!(models[1]["loss"].as_f64() <= models[0]["loss"].as_f64(), "{json}");
+    // What is compared is what would be released.
+    folder.done(&["anonymize", "incog.toml"]);
+    assert!((models[0]["loss"].as_f64().unwrap() - loss(&folder)).abs() < 1e-6, "{json}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = Folder::new();
+    folder.refused(
+        &["compare", "incog.toml", "--models", "full-subtre"],
+        &["unknown algorithm `full-subtre`; did you mean `full-subtree`?"],
+    );
+    folder.refused(
+        &["compare", "incog.toml", "--models", "incognito"],
+        &["one of several ways to the same full-domain generalizations", "name full-domain"],
+    );
+    folder.refused(
+        &["anonymize", "incog.toml", "--algorithm", "full-subtree", "--seed", "7"],
+        &["`seed` is for"],
+    );
+    folder.refused(&["search", "incog.toml", "--algorithm", "datafly"], &["`datafly` finds one release"]);
+    let said = folder.run(&["compare", "incog.toml", "-k", "61", "--suppression", "0"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    folder.refused(&["compare", "incog.toml", "--chart", "no/chart.svg"], &["cannot write `no/chart.svg`"]);
+}
