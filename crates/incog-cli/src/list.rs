@@ -26,6 +26,6 @@ pub(crate) fn run() -> Result<ExitCode> {
 fn section<T>(text: &mut String, title: &str, entries: &[Entry<T>]) {
     text.push_str(&format!("{title}\n"));
     for entry in entries {
-        text.push_str(&format!("  {:<20}{}\n{:22}{}\n", entry.name, entry.summary, "", entry.reference));
+        text.push_str(&format!("  {:<24}{}\n{:26}{}\n", entry.name, entry.summary, "", entry.reference));
     }
 }
