@@ -316,13 +316,24 @@ impl Search<'_, '_> {
         let mut is_possible = self.is_admitted(self.group_of[vectors[0] as usize])?;
         if is_possible && !self.is_admitted(number)? {
             let rest = self.groups[number as usize].vectors.clone();
+            let steps = self.groups[number as usize].steps.clone();
+            let rows = |vector: u32| self.ground.rows_of_vector[vector as usize] as f64;
+            // What the split gains; those left behind may not cost more.
+            let mut gain: f64 = vectors
+                .iter()
+                .map(|&vector| rows(vector) * (self.cost(vector, &steps) - self.cost(vector, lower)))
+                .sum();
             is_possible = rest.len() <= MAX_RELOCATED;
             for vector in rest {
                 if !is_possible {
                     break;
                 }
+                let cost = self.cost(vector, &steps);
+                let n_rows = rows(vector);
                 moves.push(self.take(vector));
-                is_possible = self.find_place(vector, number)?;
+                let place = self.find_place(vector, number, cost + gain / n_rows)?;
+                gain -= place.map_or(0.0, |place| n_rows * (place - cost));
+                is_possible = place.is_some();
             }
         }
         if is_possible && self.ground.compare(&self.sums, &before).is_lt() {
@@ -332,20 +343,21 @@ impl Search<'_, '_> {
         Ok(false)
     }
 
-    /// Puts a vector that is nowhere into the cheapest group above it that stays admitted, other than `not`.
-    fn find_place(&mut self, vector: u32, not: u32) -> Result<bool> {
+    /// Puts a vector that is nowhere into the cheapest group above it that stays admitted, other than `not`, if a row
+    /// costs less than `limit` there. Returns what it costs.
+    fn find_place(&mut self, vector: u32, not: u32, limit: f64) -> Result<Option<f64>> {
         self.looked_at[vector as usize] = 0;
-        for (_, steps) in self.places(vector, f64::INFINITY) {
+        for (cost, steps) in self.places(vector, limit) {
             let Some(number) = self.existing(&steps, vector).filter(|&number| number != not) else {
                 continue;
             };
             self.put(vector, &steps);
             if self.is_admitted(number)? {
-                return Ok(true);
+                return Ok(Some(cost));
             }
             self.take(vector);
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Steps that some group has and that cost a row of the vector less than `limit`, cheapest first.

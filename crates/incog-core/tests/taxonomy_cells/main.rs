@@ -727,3 +727,16 @@ fn whoever_is_cancelled_stops() {
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", entry.name);
     }
 }
+
+/// Of a, a and b below L, the two could stand alone if b went to `*`, where others are: it would cost more than it gains.
+#[test]
+fn a_move_that_costs_others_more_than_it_gains_is_not_made() {
+    let path = |leaf: &str, above: &str| vec![leaf.to_owned(), above.to_owned(), "*".to_owned()];
+    let mut hierarchy = vec![path("a", "L"), path("b", "L"), path("c", "M"), path("e", "P")];
+    hierarchy.extend((0..7).map(|more| path(&format!("more{more}"), "M")));
+    let cells = ["a", "a", "b", "c", "e"].map(str::to_owned).to_vec();
+    let sample = Sample::new(vec![SampleColumn { name: "q".into(), hierarchy, cells }]);
+    let loss = loss_of(Which::UnrestrictedMulti, &sample);
+    assert!((loss - 2.3 / 5.0).abs() < 1e-12, "{loss}");
+    assert!((loss - optima(&sample)[2]).abs() < 1e-12);
+}
