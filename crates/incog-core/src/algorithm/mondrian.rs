@@ -8,8 +8,8 @@
 //! 1. Start with all records (or one part for each combination of top labels, where hierarchies have several).
 //! 2. *Which attribute*: the one in which the part is widest, by the loss of the narrowest side around it times the
 //!    attribute's weight; then the first.
-//! 3. *Where*: an ordered attribute before or after the median value, whichever is more even, else the other. Relaxed: in
-//!    the very middle, through records of equal values if need be. A missing value is cut off first. A hierarchy: into the
+//! 3. *Where*: an ordered attribute before or after the median value, whichever is more even, else the other. Relaxed:
+//!    if no attribute can be cut like that, in the very middle, through records of equal values. A missing value is cut off first. A hierarchy: into the
 //!    children of the lowest label that all records share. Relaxed: children that the policy refuses stay behind at that
 //!    label, with as many of the smallest others as they need.
 //! 4. A cut is made if the policy admits all parts; otherwise the next attribute is tried.
@@ -19,7 +19,8 @@
 //!
 //! Differs from the paper: (1) any policy that is closed under merging, each part being judged by itself; (2) cuts are on
 //! multiples of a step, and labels do not show extremes (see [`Domain`](crate::recoding::Domain)); (3) both cuts beside the
-//! median value are tried; (4) relaxed cuts of hierarchies. Sound because only admitted parts are kept, and boxes that
+//! median value are tried; (4) relaxed cuts of hierarchies; (5) records of equal values are divided only where no other
+//! cut can be made: that leaves sides that touch, and where half of the records have one value, sides as wide as before. Sound because only admitted parts are kept, and boxes that
 //! come to have equal sides are admitted together.
 //!
 //! Suppression: parts refused at the very start are left out if the budget allows, and then so are the records with a
@@ -459,12 +460,19 @@ impl<'a> Mondrian<'a> {
             .collect();
         // Stable: the first of equals.
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (_, at) in order {
-            scratch.profile(&part, at, extents[at]);
-            part = match self.cut_axis(part, at, extents[at], scratch)? {
-                Err(part) => part,
-                made => return Ok(made),
-            };
+        // Dividing equal records leaves wide sides that touch, so it comes last.
+        let ways: &[Cuts] = match self.cuts {
+            Cuts::Strict => &[Cuts::Strict],
+            Cuts::Relaxed => &[Cuts::Strict, Cuts::Relaxed],
+        };
+        for &way in ways {
+            for &(_, at) in &order {
+                scratch.profile(&part, at, extents[at]);
+                part = match self.cut_axis(part, at, extents[at], way, scratch)? {
+                    Err(part) => part,
+                    made => return Ok(made),
+                };
+            }
         }
         Ok(Err(part))
     }
@@ -475,11 +483,16 @@ impl<'a> Mondrian<'a> {
         part: Part<'p>,
         at: usize,
         extent: (u32, u32),
+        way: Cuts,
         scratch: &mut Scratch,
     ) -> Result<Result<Vec<Part<'p>>, Part<'p>>> {
         let mut part = part;
         let is_in_order = self.axes[at].missing().is_some_and(|missing| extent.1 < missing);
         if !is_in_order {
+            if way == Cuts::Relaxed {
+                // Tried before.
+                return Ok(Err(part));
+            }
             let cut = self.only_cut(at, extent, scratch);
             return match self.cuts {
                 Cuts::Relaxed if self.axes[at].labels().is_some() => self.leave_behind(part, &cut, scratch),
@@ -487,11 +500,8 @@ impl<'a> Mondrian<'a> {
             };
         }
         let total: u64 = scratch.profile.iter().map(|(_, rows)| rows).sum();
-        if self.cuts == Cuts::Relaxed {
-            part = match self.divide_median(part, at, total, scratch)? {
-                Err(part) => part,
-                made => return Ok(made),
-            };
+        if way == Cuts::Relaxed {
+            return self.divide_median(part, at, total, scratch);
         }
         // Before and after the median value; the more even one first.
         let mut below = 0;
