@@ -100,26 +100,3 @@ fn adult_with_a_budget_is_verified() {
         check_one(&sample, &Wanted { budget: 452, ..Wanted::k(10) }, which);
     }
 }
-
-#[test]
-#[ignore = "takes a minute"]
-fn adult_refined_is_verified() {
-    let Some(sample) = load() else { return };
-    for k in [2, 5, 10, 100] {
-        let losses =
-            [Which::UnrestrictedMulti, Which::Refined].map(|which| check_one(&sample, &Wanted::k(k), which));
-        assert!(losses[1] < losses[0], "{losses:?}");
-    }
-}
-
-/// What more candidates gain: for the default of `CellMethod::CLUSTERS`.
-#[test]
-#[ignore = "a measurement"]
-fn candidates_and_their_loss() {
-    let Some(sample) = load() else { return };
-    for k in [10, 100] {
-        for candidates in [128, 512, 2048, 8192] {
-            check_one(&sample, &Wanted::k(k), Which::Candidates(candidates));
-        }
-    }
-}

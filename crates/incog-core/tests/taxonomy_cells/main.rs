@@ -141,7 +141,6 @@ enum Which {
     UnrestrictedMulti,
     Clusters,
     FewCandidates,
-    Candidates(usize),
     Refined,
     Rounds,
     Suppression,
@@ -180,15 +179,10 @@ impl Which {
                 let options = UnrestrictedMultiOptions { aim, max_rounds: None };
                 unrestricted_multi(problem, attributes, options, watch)
             }
-            Which::Clusters
-            | Which::FewCandidates
-            | Which::Candidates(_)
-            | Which::Refined
-            | Which::Rounds => {
+            Which::Clusters | Which::FewCandidates | Which::Refined | Which::Rounds => {
                 let method = match self {
                     Which::Clusters => CellMethod::CLUSTERS,
                     Which::FewCandidates => CellMethod::Clusters { candidates: 3 },
-                    Which::Candidates(candidates) => CellMethod::Clusters { candidates },
                     Which::Refined => CellMethod::Refined { candidates: 512 },
                     _ => CellMethod::Rounds,
                 };
@@ -220,11 +214,9 @@ impl Which {
         match self {
             Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
             Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
-            Which::Clusters
-            | Which::FewCandidates
-            | Which::Candidates(_)
-            | Which::Refined
-            | Which::Rounds => validate::check_cell_generalization(recoding, table, attributes),
+            Which::Clusters | Which::FewCandidates | Which::Refined | Which::Rounds => {
+                validate::check_cell_generalization(recoding, table, attributes)
+            }
             Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
                 validate::check_cell_suppression(recoding, table, attributes)
             }
@@ -501,7 +493,6 @@ proptest! {
                 Which::UnrestrictedMulti => optima[2],
                 Which::Clusters
             | Which::FewCandidates
-            | Which::Candidates(_)
             | Which::Refined
             | Which::Rounds => optima[3],
                 _ => tiny.cell_suppression(),
