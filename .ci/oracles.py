@@ -8,7 +8,9 @@ that two of them know must be the same; fractions are compared as fractions.
   Adult       45,222 people, k = 10, suppression 1 %; rows from INCOG_DATA or ../shared/data:
               nine quasi-identifiers; eight, with occupation sensitive; eight, with salary_class sensitive
   hospital    several visits a person, generated here; k counts persons
-  local       Adult once more, and the hospital by visits, by local recoding (`top-down`)
+  local       Adult once more, by `top-down`, `full-subgraph` and `cell-generalization`, and the hospital by visits
+  university  the bundled database: students in three tables, by each algorithm for databases; classes of equal trees, loss
+              and discernibility are recounted from the files by the checker below alone
 
 The checker below also recodes the input by the hierarchy files and looks for the generalization that gives exactly
 the released rows: so levels, suppressed rows, and persons, who are not in a release, are found independently too. A local
@@ -24,6 +26,7 @@ import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -37,7 +40,7 @@ INCOG = Path(os.environ.get("INCOG", PROJECT / "target" / "debug" / "incog"))
 
 K = 10
 SUPPRESSION = "1%"
-LOCAL = {"top-down"}
+LOCAL = {"top-down", "full-subgraph", "cell-generalization"}
 ADULT = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation",
          "salary_class"]
 # Sensitive column, algorithm, what is required of the column.
@@ -51,6 +54,8 @@ ADULT_RELEASES = [
     ("occupation", "top-down", 'model = "alpha-k"\nalpha = "0.3"'),
     ("occupation", None, 'model = "distinct-l"\nl = 5'),
     ("salary_class", None, 'model = "t-closeness"\nt = "0.3"'),
+    ("occupation", "full-subgraph", 'model = "alpha-k"\nalpha = "0.5"'),
+    ("salary_class", "cell-generalization", 'model = "distinct-l"\nl = 2'),
 ]
 
 
@@ -340,6 +345,91 @@ def check(title, data, hierarchies, roles, unit=None, algorithm=None, require=No
     print(f"oracles: {title}: all agree: {', '.join(numbers)}, and groups of {n_sizes} sizes")
 
 
+# --- databases ---------------------------------------------------------------------------------------------------
+
+# Table, its key, the table above with the column that has its keys, its quasi-identifier.
+UNIVERSITY = [("student", "sid", None, None), ("takes", "scid", ("student", "sid"), "course"),
+              ("book", "bid", ("takes", "scid"), "book")]
+
+
+def trees(folder):
+    """Each person's tree of quasi-identifiers, in a form that is the same for equal trees."""
+    below = defaultdict(list)
+    tables = {name: read_table(folder / f"{name}.csv") for name, *_ in UNIVERSITY}
+
+    def tree(name, row):
+        header, _ = tables[name]
+        _, key, _, quasi = next(table for table in UNIVERSITY if table[0] == name)
+        children = [(child, tuple(sorted(tree(child, lower) for lower in below[child, row[header.index(key)]])))
+                    for child, _, above, _ in UNIVERSITY if above and above[0] == name]
+        return (row[header.index(quasi)] if quasi else "", tuple(children))
+
+    for name, _, above, _ in UNIVERSITY:
+        if above:
+            header, rows = tables[name]
+            for row in rows:
+                below[name, row[header.index(above[1])]].append(row)
+    return [tree("student", row) for row in tables["student"][1]]
+
+
+def database_loss(source, folder):
+    """LM of each table and of all: labels over m of L leaves cost (m - 1) / (L - 1), removed cells 1."""
+    costs, cells = {}, {}
+    for name, _, _, quasi in UNIVERSITY:
+        if quasi is None:
+            continue
+        (_, collected), (header, rows) = read_table(source / f"{name}.csv"), read_table(folder / f"{name}.csv")
+        paths = read(source / "dgh" / f"{quasi}.csv", ";")
+        covered = defaultdict(set)
+        for path in paths:
+            for label in path:
+                covered[label].add(path[0])
+        cost = sum(Fraction(len(covered[row[header.index(quasi)]]) - 1, len(paths) - 1) for row in rows)
+        costs[name], cells[name] = cost + len(collected) - len(rows), len(collected)
+    return {name: costs[name] / cells[name] for name in costs} | {"all": sum(costs.values()) / sum(cells.values())}
+
+
+def check_university(algorithm):
+    source, folder = PROJECT / "examples" / "university", TARGET / f"university-{algorithm}"
+    job, text = TARGET / f"university-{algorithm}.toml", (source / "incog.toml").read_text(encoding="utf-8")
+    text = text.replace('"miraclex"', f'"{algorithm}"')
+    if algorithm == "dmiracle":
+        text = text.replace("[search]", '[[policy.require]]\nmodel = "distinct-l"\nsensitive = "takes.grade"\nl = 8\n[search]')
+    for name, *_ in UNIVERSITY:
+        text = text.replace(f'"{name}.csv"', f"'{source / name}.csv'").replace(f'"dgh/{name}.csv"', f"'{source / 'dgh' / name}.csv'")
+    job.write_text(text.replace('"dgh/course.csv"', f"'{source / 'dgh' / 'course.csv'}'"), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    made = subprocess.run([INCOG, "anonymize", job, "--output", folder], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise Disagreement(f"incog anonymize exits with {made.returncode}:\n{made.stderr}")
+    record = json.loads((folder / "release.incog.json").read_text(encoding="utf-8"))
+    classes = Counter(trees(folder))
+    sizes = Counter(classes.values())
+    if min(sizes) < record["claims"]["k"]:
+        raise Disagreement(f"the smallest class has {min(sizes)} persons, the job asks for {record['claims']['k']}")
+    if sorted(sizes.items()) != [tuple(pair) for pair in record["class_sizes"]]:
+        raise Disagreement("the plain checker finds classes of other sizes")
+    persons = len(read_table(source / "student.csv")[1])
+    left_out = persons - sum(classes.values())
+    discernibility = sum(size**2 for size in classes.values()) + left_out * persons
+    if discernibility != int(record["scores"]["discernibility"]):
+        raise Disagreement(f"discernibility: the plain checker finds {discernibility}")
+    loss = database_loss(source, folder)
+    for name, value in loss.items():
+        claimed = record["scores"]["loss"] if name == "all" else record["tables"][name]["loss"]
+        if abs(Fraction(claimed) - value) > Fraction(1, 10**9):
+            raise Disagreement(f"loss of {name}: the plain checker finds {float(value):.9f}, incog {claimed}")
+    header, rows = read_table(folder / "book.csv")
+    write(folder / "book.csv", [header, *rows[:-1]], ",")
+    if min(Counter(trees(folder)).values()) >= record["claims"]["k"]:
+        raise Disagreement("a book was taken out: the plain checker did not notice")
+    code, _ = verify(folder, "--job", job)
+    if code != 1:
+        raise Disagreement(f"a book was taken out: verify exits with {code}")
+    print(f"oracles: university-{algorithm}: all agree: {len(classes)} classes, loss {float(loss['all']):.6g}, "
+          f"discernibility {discernibility}")
+
+
 def main():
     TARGET.mkdir(parents=True, exist_ok=True)
     at = "nothing"
@@ -352,6 +442,10 @@ def main():
         check(at, visits, folder, roles, unit="patient")
         at = "hospital-local"
         check(at, visits, folder, roles, algorithm="top-down")
+
+        for algorithm in ["miracle", "miraclex", "dmiracle"]:
+            at = f"university-{algorithm}"
+            check_university(algorithm)
 
         adult = Path(os.environ.get("INCOG_DATA", PROJECT / ".." / "shared" / "data")).resolve() / "adult" / "adult.csv"
         if not adult.exists():
