@@ -71,13 +71,14 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
-    /// average-group-size or distortion; local recoding is only measured by it [default: loss]
+    /// average-group-size or distortion; top-down is only measured by it [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
     /// What the generalization is chosen by: all that is required, or k-only [default: all]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     decide: Option<String>,
-    /// How many attribute subsets to search at a time [default: 1]; with local recoding, how many threads to use
+    /// How many attribute subsets to search at a time [default: 1]; with recodings that are not by whole columns, how
+    /// many threads to use
     #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
     /// With top-down: breaks ties at random, the same way each time; with genetic: where to start

@@ -1,11 +1,12 @@
-//! Local recoding: rows of one column stand at different levels.
+//! Recodings that are not by whole columns: rows of one column stand at different levels.
 //!
-//! What a job may say about it ([`AlgorithmChoice`]), the search, what the release is measured by ([`LocalRelease`]), and
-//! how persons are counted where they have several rows.
+//! What a job may say about them ([`AlgorithmChoice`]), the searches, what the release is measured by ([`LocalRelease`]), and
+//! how persons are counted where they have several rows. Single-dimension, multi-dimension and local recodings are one here:
+//! a group for every row and levels for every group.
 //!
-//! Settings. `seed` is for local recoding only. What is about walking and judging a lattice (`checker`, `marking`,
+//! Settings. `seed` is for searches that draw lots. What is about walking and judging a lattice (`checker`, `marking`,
 //! `memory`, `cube_levels`, `bitmap_sets`, `bitmap_pruning`, `decide`) is refused: it would have no effect. `metric` and `weights`
-//! are allowed: the release is scored by them, though they do not steer the search. `threads` bounds its threads.
+//! steer all but `top-down`, which is only scored by them. `threads` bounds threads.
 //!
 //! Everything measured is measured from released labels, so that `incog verify` finds the same from the file.
 //!

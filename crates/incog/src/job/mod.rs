@@ -179,7 +179,7 @@ impl std::fmt::Display for NumberOrText {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchJob {
-    /// The traversal or local recoding, by its name in `incog list`.
+    /// The traversal or other recoding, by its name in `incog list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
     /// How nodes are judged, by its name in `incog list`.
@@ -188,7 +188,7 @@ pub struct SearchJob {
     /// "direct" or "transitive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
-    /// How the released generalization is picked, by its name in `incog list`. Local recoding is only measured by it.
+    /// How the released generalization is picked, by its name in `incog list`. `top-down` is only measured by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
@@ -197,10 +197,11 @@ pub struct SearchJob {
     /// How much each quasi-identifier counts in the metric; 1 unless given.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub weights: IndexMap<String, f64>,
-    /// How many attribute subsets to search at a time; 1 unless given. With local recoding, how many threads to use.
+    /// How many attribute subsets to search at a time; 1 unless given. With recodings that are not by whole columns, how
+    /// many threads to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
-    /// For local recoding: breaks ties at random, the same way each time. Keep it to yourself.
+    /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`: where to start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
