@@ -16,6 +16,7 @@ use incog_core::privacy::{
 };
 use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_core::table::Table;
+use incog_testkit::labels::Released;
 use incog_testkit::{Sample, naive, random};
 use incog_verify::{Claims, LabelColumn, Labels, SensitiveClaim, verify};
 use proptest::prelude::*;
@@ -131,22 +132,6 @@ fn rows_of(sample: &Sample, width: KeyWidth) -> (Rows, Attributes) {
     let rows = Rows::with_width(&table, &attributes, width).unwrap();
     let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
     (rows, attributes)
-}
-
-struct Wrapped<'a>(Release<'a>);
-
-impl Labels for Wrapped<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.header()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
-    }
 }
 
 proptest! {
@@ -276,7 +261,7 @@ proptest! {
                 sensitive: vec![SensitiveClaim::measured("illness")],
                 source: None,
             };
-            prop_assert!(verify(Wrapped(release), &claims).is_ok());
+            prop_assert!(verify(Released(release), &claims).is_ok());
 
             for (at, entry) in metric::ALL.iter().enumerate() {
                 let score = entry.item.score(&costs, &node.statistics);
@@ -487,7 +472,7 @@ fn a_release_with_a_record_too_few_in_a_group_is_refused() {
         sensitive: vec![],
         source: None,
     };
-    assert!(verify(Wrapped(release()), &claims).is_ok(), "three men, three women");
+    assert!(verify(Released(release()), &claims).is_ok(), "three men, three women");
     assert!(verify(Broken(release()), &claims).is_err(), "two men, four women");
     assert!(PerLevel::new(problem, &[0, 0, 2]).is_err(), "not within the budget");
 }

@@ -7,14 +7,14 @@ use incog_core::hierarchy::Attributes;
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, Parameters, Policy, PrivacyModel, Pruning};
-use incog_core::recoding::{PerLevel, Recoding, Release};
-use incog_core::table::{Column, Table};
+use incog_core::recoding::{PerLevel, Recoding};
+use incog_core::table::Table;
 use incog_core::{ErrorKind, Watch};
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
 use incog_verify::{
-    Claims, Counted, Distance, Hierarchy, LabelColumn, Labels, Likeness, RecodingClaim, SensitiveClaim,
-    Source, check as recheck,
+    Claims, Counted, Distance, Hierarchy, Likeness, RecodingClaim, SensitiveClaim, Source, check as recheck,
 };
 use proptest::prelude::*;
 
@@ -376,41 +376,6 @@ proptest! {
     }
 }
 
-/// A release as the independent checker wants it.
-struct Wrapped<'a>(Release<'a>);
-
-impl Labels for Wrapped<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.header()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
-    }
-}
-
-/// The input as the independent checker wants it.
-struct Collected<'a>(&'a Table);
-
-impl Labels for Collected<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.columns().iter().map(Column::name).collect()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let column = &self.0.columns()[column_idx];
-        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
-    }
-}
-
 /// What the independent checker is told of a model.
 fn claim(require: &Require, counted: Counted) -> Option<SensitiveClaim> {
     let number =
@@ -467,7 +432,7 @@ proptest! {
         sample.illnesses = sample.illnesses.iter().map(|illness| illness.replace('i', "1")).collect();
         let setting = Setting::new(&sample, by_persons.then_some("person"));
         let keep_all = Policy::k_anonymity(1).unwrap();
-        let input = Collected(&setting.table);
+        let input = Input(&setting.table);
         for entry in privacy::ALL {
             let picks = [1, picks[1], picks[2], picks[3], picks[4]];
             let mut require = require(entry.name, &sample, &picks);
@@ -508,7 +473,7 @@ proptest! {
                 };
                 let recoding = Recoding::PerLevel(recoding);
                 let release = recoding.apply(&setting.table, &setting.attributes).unwrap();
-                let report = recheck(&Wrapped(release), &claims);
+                let report = recheck(&Released(release), &claims);
                 let failed: Vec<String> =
                     report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
                 prop_assert_eq!(failed.is_empty(), holds, "{} {:?} {:?}", policy.describe(), levels, failed);

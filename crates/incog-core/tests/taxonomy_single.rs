@@ -21,14 +21,13 @@ use incog_core::privacy::Policy;
 use incog_core::recoding::validate::{check_attribute_suppression, check_full_subtree, check_unrestricted};
 use incog_core::recoding::{PerLevel, PerValue, Recoding, Release};
 use incog_core::registry::find;
-use incog_core::table::{Column, Table};
+use incog_core::table::Table;
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
-use incog_verify::{
-    Claims, Hierarchy, LabelColumn, Labels, RecodingClaim, SensitiveClaim, Source, check as recheck,
-};
+use incog_verify::{Claims, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck};
 use proptest::prelude::*;
 
 /// For each column, the level of each of its values.
@@ -292,35 +291,6 @@ fn is_close(a: f64, b: f64) -> bool {
 /// Is the first score at least as good?
 fn is_no_worse(metric: &dyn Metric, a: f64, b: f64) -> bool {
     is_close(a, b) || metric.direction().compare(a, b).is_lt()
-}
-
-struct Released<'a>(Release<'a>);
-
-impl Labels for Released<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.header()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
-    }
-}
-
-struct Input<'a>(&'a Table);
-
-impl Labels for Input<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.columns().iter().map(Column::name).collect()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let column = &self.0.columns()[column_idx];
-        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
-    }
 }
 
 /// Does the checker that shares no code with the engine find the release sound?

@@ -11,16 +11,15 @@ use incog_core::hierarchy::Attributes;
 use incog_core::lattice::Lattice;
 use incog_core::metric::{self, Costs, Distortion};
 use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
-use incog_core::recoding::{PerGroup, PerLevel, Recoding, Release};
+use incog_core::recoding::{PerGroup, PerLevel, Recoding};
 use incog_core::registry::find;
-use incog_core::table::{Column, Table};
+use incog_core::table::Table;
 use incog_core::{ErrorKind, Result, Watch};
 use incog_testkit::case::Case;
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::local::{LocalGroup, Rules, TopDown};
 use incog_testkit::{Sample, SampleColumn, naive, random};
-use incog_verify::{
-    Claims, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, SensitiveClaim, Source, check,
-};
+use incog_verify::{Claims, Fraction, Hierarchy, RecodingClaim, SensitiveClaim, Source, check};
 use proptest::prelude::*;
 
 /// No value of the sensitive column has more than `part` of `of` of a group's rows; or only the value with code 0.
@@ -156,35 +155,6 @@ fn groups_of(recoding: &PerGroup) -> Vec<LocalGroup> {
     }
     groups.sort();
     groups
-}
-
-struct Released<'a>(Release<'a>);
-
-impl Labels for Released<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.header()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
-    }
-}
-
-struct Input<'a>(&'a Table);
-
-impl Labels for Input<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.columns().iter().map(Column::name).collect()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let column = &self.0.columns()[column_idx];
-        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
-    }
 }
 
 /// All that is promised of a release, checked on its labels.

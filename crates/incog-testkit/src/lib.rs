@@ -10,6 +10,7 @@ pub mod naive;
 pub mod relational;
 pub mod students;
 pub mod database;
+pub mod labels;
 pub mod local;
 pub mod random;
 pub mod case;

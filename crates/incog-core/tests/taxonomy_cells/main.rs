@@ -17,13 +17,14 @@ use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
-use incog_core::recoding::{PerGroup, Recoding, Release, validate};
+use incog_core::recoding::{PerGroup, Recoding, validate};
 use incog_core::registry::find;
-use incog_core::table::{Column, Table};
+use incog_core::table::Table;
 use incog_core::{ErrorKind, Result, Watch};
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::{Sample, SampleColumn, random};
 use incog_verify::{
-    Claims, Fraction, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Source, check,
+    Claims, Fraction, Hierarchy, Labels, RecodingClaim, Report, SensitiveClaim, Source, check,
 };
 use oracle::Tiny;
 use proptest::prelude::*;
@@ -264,35 +265,6 @@ fn full_domain(sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<f64>
     }
     let best = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap().best?;
     Some(metric.score(&costs, &best.statistics))
-}
-
-struct Released<'a>(Release<'a>);
-
-impl Labels for Released<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.header()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
-    }
-}
-
-struct Input<'a>(&'a Table);
-
-impl Labels for Input<'_> {
-    fn header(&self) -> Vec<&str> {
-        self.0.columns().iter().map(Column::name).collect()
-    }
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let column = &self.0.columns()[column_idx];
-        LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
-    }
 }
 
 /// Looks at the released strings: loss by its definition, if all promises are kept.
