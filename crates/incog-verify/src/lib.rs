@@ -41,11 +41,13 @@ mod histograms;
 mod measure;
 mod sensitive;
 mod local;
+mod boxes;
 mod against_input;
 mod string_table;
 mod relational;
 
 pub use against_input::{Hierarchy, RecodingClaim, Source};
+pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
 pub use measure::Measured;
 pub use relational::{
