@@ -7,7 +7,7 @@ use std::sync::Arc;
 use incog_core::Watch;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
-    Choice, Cuts, Extent, Gain, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
+    Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -422,11 +422,19 @@ fn run_mondrian(
     mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap()
 }
 
+fn steps(max_steps: u64) -> Limits {
+    Limits { max_steps: Some(max_steps), deadline: None }
+}
+
 fn run_ordered_set(setting: &Setting, policy: &Policy, cost: Gain, max_nodes: u64) -> Option<Found<PerBox>> {
     let rows = setting.rows();
     let problem = Problem { source: &rows, policy };
-    let options =
-        OrderedSetOptions { domains: setting.domains.clone(), cost, weights: Vec::new(), max_nodes };
+    let options = OrderedSetOptions {
+        domains: setting.domains.clone(),
+        cost,
+        weights: Vec::new(),
+        limits: steps(max_nodes),
+    };
     ordered_set(problem, &setting.attributes, options, &Watch::new()).unwrap()
 }
 
@@ -694,8 +702,12 @@ fn a_column_without_an_order_and_a_limit_of_nothing_are_refused_with_advice() {
     let rows = setting.rows();
     let problem = Problem { source: &rows, policy: &policy };
     let run = |domains: &Domains, max_nodes| {
-        let options =
-            OrderedSetOptions { domains: domains.clone(), cost: Gain::Loss, weights: Vec::new(), max_nodes };
+        let options = OrderedSetOptions {
+            domains: domains.clone(),
+            cost: Gain::Loss,
+            weights: Vec::new(),
+            limits: steps(max_nodes),
+        };
         ordered_set(problem, &setting.attributes, options, &Watch::new())
     };
     let error = run(&setting.domains, 0).unwrap_err();

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use incog_core::algorithm::Aim;
+use incog_core::algorithm::Limits;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::single::{
     AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single, SingleAnswer,
@@ -974,7 +975,8 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
     ] {
         let single: Single = find(algorithm::SINGLE, name).unwrap().item;
         let (problem, attributes) = (setting.problem(), &setting.attributes);
-        let found = single.run(problem, attributes, aim, 7, &Watch::new()).unwrap().unwrap();
+        let found =
+            single.run(problem, attributes, aim, 7, Limits::default(), &Watch::new()).unwrap().unwrap();
         let levels = match found.recoding {
             SingleAnswer::Levels(levels) => levels.repeat(4),
             SingleAnswer::Values(values) => values.levels(0).to_vec(),
@@ -982,11 +984,17 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
         assert_eq!(levels, expected, "{name}");
         let watch = Watch::new();
         watch.cancel();
-        let error = single.run(problem, attributes, aim, 7, &watch).unwrap_err();
+        let error = single.run(problem, attributes, aim, 7, Limits::default(), &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
         // Nothing holds: five of four rows.
         let strict = Setting::k(&sample, 7, 0);
-        assert!(single.run(strict.problem(), attributes, aim, 7, &Watch::new()).unwrap().is_none(), "{name}");
+        assert!(
+            single
+                .run(strict.problem(), attributes, aim, 7, Limits::default(), &Watch::new())
+                .unwrap()
+                .is_none(),
+            "{name}"
+        );
     }
 }
 

@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::SUPPRESSED;
 use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
+use crate::recoding::Side;
 use crate::table::Column;
 
 /// A step that nobody has given makes at most this many slots.
@@ -251,6 +252,45 @@ impl Domain {
         }
     }
 
+    /// The side of a box that has this label: what [`Side::name`] says, read backwards. `None` if none has.
+    pub fn side(&self, label: &str) -> Option<Side> {
+        match label {
+            "" => return Some(Side::Missing),
+            SUPPRESSED => return Some(Side::Everything),
+            _ => {}
+        }
+        let (start, end) = match &self.slots {
+            Slots::Categories(categories) => {
+                let slot = |category: &str| categories.iter().position(|other| other == category);
+                let (first, last) = label.split_once(DOTS).unwrap_or((label, label));
+                (slot(first)? as u64, slot(last)? as u64 + 1)
+            }
+            Slots::Grid { kind, start, step, bounds, .. } => {
+                let slot = |text: &str| Intervals::parse(*kind, text)?.steps_from(*start, *step);
+                match label.strip_prefix('[').and_then(|label| label.strip_suffix(')')) {
+                    None => (slot(label)?, slot(label)? + 1),
+                    Some(ends) => {
+                        let (first, end) = ends.split_once(", ")?;
+                        let is_last = Intervals::parse(*kind, end)? == bounds.1;
+                        (slot(first)?, if is_last { self.n_slots } else { slot(end)? })
+                    }
+                }
+            }
+        };
+        let is_range = start < end && end <= self.n_slots;
+        (is_range && self.label(start, end) == label).then_some(Side::Range { start, end })
+    }
+
+    /// How the column is ordered, with the step and the bounds that were settled on.
+    pub fn order(&self) -> Order {
+        match &self.slots {
+            Slots::Categories(categories) => Order::Categories(categories.clone()),
+            Slots::Grid { kind, step, bounds, .. } => {
+                Order::Grid { kind: *kind, step: Some(*step), bounds: Some(*bounds) }
+            }
+        }
+    }
+
     /// The ends of a range of slots, cut off at the bounds.
     fn ends(&self, from: u64, to: u64) -> (Decimal, Decimal) {
         match &self.slots {
@@ -373,6 +413,31 @@ mod tests {
         for wrong in [&["low", "low"][..], &["a..b"], &["*"], &[""]] {
             let order = Order::Categories(wrong.iter().map(|&category| category.to_owned()).collect());
             assert!(Domain::new(&column(&[]), &order).is_err());
+        }
+    }
+
+    #[test]
+    fn labels_can_be_read_back() {
+        let categories = Order::Categories(["low", "mid", "high"].map(str::to_owned).to_vec());
+        let domains = [
+            Domain::new(&column(&["37", "17", "93", ""]), &numbers(Some("10"), Some(("16", "95")))).unwrap(),
+            Domain::new(&column(&["37", "17", "93"]), &numbers(Some("1"), None)).unwrap(),
+            Domain::new(&column(&["-0.13", "0.42"]), &Order::NUMBERS).unwrap(),
+            Domain::new(&column(&["2003-04-17", "2005-01-01"]), &Order::DATES).unwrap(),
+            Domain::new(&column(&["high", "low"]), &categories).unwrap(),
+        ];
+        for domain in &domains {
+            for start in 0..domain.n_slots() {
+                for end in start + 1..=domain.n_slots() {
+                    let side = domain.side(&domain.label(start, end));
+                    assert_eq!(side, Some(Side::Range { start, end }));
+                }
+            }
+            assert_eq!(domain.side(""), Some(Side::Missing));
+            assert_eq!(domain.side("*"), Some(Side::Everything));
+            for strange in ["[16, 21)", "[20, 16)", "[", "[16, 20", "4", "high..low", "a", "[16,20)", "016"] {
+                assert_eq!(domain.side(strange), None, "{strange}");
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::recoding::Domain;
 pub type Domains = Vec<Option<Arc<Domain>>>;
 
 /// What a box allows in one attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The values under a label of the attribute's hierarchy.
     Label {
