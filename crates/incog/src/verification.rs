@@ -201,7 +201,7 @@ impl Plan {
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
             return Ok(check(&*released, &claims(self, &input, recoding)?));
         }
-        let mut report = check(&*released, &self.local_claims(&input)?);
+        let mut report = check(&*released, &self.local_claims(self.local, &input)?);
         if let Some(persons) = self.persons_anew(&*released, &Watch::new())? {
             persons.add_to(&mut report);
         }
@@ -252,12 +252,16 @@ impl Plan {
         key: Option<&Key>,
     ) -> Result<Report> {
         let input = Collected(Cow::Borrowed(&self.table));
-        let mut report = check(released, &self.local_claims(&input)?);
+        let mut report = check(released, &self.local_claims(self.local, &input)?);
         if let Some(persons) = self.persons_anew(released, &Watch::new())? {
             persons.add_to(&mut report);
         }
         let claim = "the record is what the job, the data and the release say";
-        let Some(local) = LocalRelease::of(self, released, &report) else {
+        let domains = match self.local {
+            Some(search) => self.domains(search)?,
+            None => vec![None; self.attributes.len()],
+        };
+        let Some(local) = LocalRelease::of(self, &domains, released, &report) else {
             let found = "a released column is missing or has labels of no level".to_owned();
             report.findings.push(Finding { claim: claim.to_owned(), found, holds: false });
             return Ok(report);
@@ -267,11 +271,9 @@ impl Plan {
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
             sha256: sha256_of(release)?,
         };
-        let anew = Record::new(self, &self.job, &seen, &self.costs()?, &local.statistics, key)?.with_local(
-            self,
-            Some(&local),
-            key,
-        );
+        let costs = self.costs()?.with_domains(&domains);
+        let anew = Record::new(self, &self.job, &seen, &costs, &local.statistics, key)?;
+        let anew = anew.with_local(self, Some(&local), key);
         report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
