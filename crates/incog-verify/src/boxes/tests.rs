@@ -351,20 +351,36 @@ proptest! {
     }
 }
 
-#[test]
-fn too_many_boxes_that_nothing_divides_are_not_said_to_be_disjoint() {
-    // Tiles like those of a pavement: each pinwheel of five has no cut, and bars hold all of them together.
-    let n = 5_000_u32;
-    let labels = [
-        (0..n).map(|at| format!("[{}, {})", 2 * at, 2 * at + 3)).collect::<Vec<String>>(),
-        (0..n).map(|at| format!("[{}, {})", at % 2 * 3, at % 2 * 3 + 4)).collect(),
-    ];
+/// What is found of boxes with these sides in two columns of numbers.
+fn overlap_of(boxes: &[[(u32, u32); 2]]) -> Overlap {
     let claim = numbers("1", None);
     let order = Order::new(&claim, &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let columns: Vec<Sides> =
-        labels.iter().map(|labels| Sides::of_order(&column_of(labels), &column_of(&[]), &order)).collect();
-    let numbers: Vec<Vec<u32>> = columns.iter().map(|sides| sides.of_label.clone()).collect();
-    assert_eq!(disjoint::overlap(&columns, &numbers), Overlap::Unknown(5_000));
-    let few: Vec<Vec<u32>> = numbers.iter().map(|labels| labels[..4_000].to_vec()).collect();
-    assert!(matches!(disjoint::overlap(&columns, &few), Overlap::Between(..)));
+    let columns: Vec<Sides> = (0..2)
+        .map(|at| {
+            let label = |sides: &[(u32, u32); 2]| format!("[{}, {})", sides[at].0, sides[at].1);
+            let labels: Vec<String> = boxes.iter().map(label).collect();
+            Sides::of_order(&column_of(&labels), &column_of(&[]), &order)
+        })
+        .collect();
+    let labels: Vec<Vec<u32>> = columns.iter().map(|sides| sides.of_label.clone()).collect();
+    disjoint::overlap(&columns, &labels)
+}
+
+#[test]
+fn boxes_that_no_column_divides_are_compared_in_pairs() {
+    // Four around a fifth, like a pinwheel.
+    let wheel = [[(0, 2), (0, 1)], [(2, 3), (0, 2)], [(1, 3), (2, 3)], [(0, 1), (1, 3)], [(1, 2), (1, 2)]];
+    assert_eq!(overlap_of(&wheel), Overlap::None);
+    let mut larger = wheel;
+    larger[4] = [(1, 2), (1, 3)];
+    assert_eq!(overlap_of(&larger), Overlap::Between(2, 4));
+}
+
+#[test]
+fn too_many_boxes_that_no_column_divides_are_not_said_to_be_disjoint() {
+    // Each has a corner in common with the next.
+    let chain: Vec<[(u32, u32); 2]> =
+        (0..5_000).map(|at| [(2 * at, 2 * at + 3), (at % 2 * 3, at % 2 * 3 + 4)]).collect();
+    assert_eq!(overlap_of(&chain), Overlap::Unknown(5_000));
+    assert!(matches!(overlap_of(&chain[..4_000]), Overlap::Between(a, b) if b == a + 1));
 }
