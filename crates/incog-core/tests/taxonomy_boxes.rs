@@ -20,7 +20,9 @@ use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
 use incog_core::table::{Column, Role, Table};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::random;
+use incog_verify::{BoxesClaim, Claims, Finding, OrderClaim, OverlapClaim, RecodingClaim, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -301,6 +303,65 @@ fn check_release(world: &World, setting: &Setting, wanted: &Wanted, recoding: &P
     check_scores(world, setting, recoding, &released);
 }
 
+/// The independent checker reads the same from the labels. Where no step is given, all are multiples of the finest.
+fn recheck(
+    setting: &Setting,
+    orders: Vec<Option<OrderClaim>>,
+    recoding: &PerBox,
+    k: u64,
+    overlap: OverlapClaim,
+) -> Vec<Finding> {
+    let recoding = Recoding::PerBox(recoding.clone());
+    let release = Released(recoding.apply(&setting.table, &setting.attributes).unwrap());
+    let paths = |attribute: &Attribute| {
+        let hierarchy = attribute.hierarchy();
+        let label = |leaf: u32, level: u8| {
+            hierarchy.labels(level).value(hierarchy.generalize(leaf, 0, level)).to_owned()
+        };
+        let path =
+            |leaf: u32| (0..=hierarchy.height()).map(|level| label(leaf, level)).collect::<Vec<String>>();
+        let leaves = 0..hierarchy.labels(0).len() as u32;
+        incog_verify::Hierarchy {
+            levels: (0..=usize::from(hierarchy.height())).collect(),
+            paths: leaves.map(|leaf| (label(leaf, 0), path(leaf))).collect(),
+        }
+    };
+    let input = Input(&setting.table);
+    let claims = Claims {
+        quasi_identifiers: setting.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
+        k,
+        columns: None,
+        sensitive: vec![],
+        source: Some(Source {
+            input: &input,
+            hierarchies: setting.attributes.iter().map(paths).collect(),
+            unit: None,
+            budget: setting.table.n_rows() as u64,
+            recoding: RecodingClaim::Boxes(BoxesClaim { orders, overlap }),
+        }),
+    };
+    let findings = incog_verify::check(&release, &claims).findings;
+    findings.into_iter().filter(|finding| !finding.holds).collect()
+}
+
+fn order_claims(world: &World) -> Vec<Option<OrderClaim>> {
+    let order = |(kind, _): &(Kind, Vec<String>)| match kind {
+        Kind::Whole { step, bounds } => Some(OrderClaim::Numbers {
+            step: step.unwrap_or(1).to_string(),
+            bounds: bounds.map(|(least, end)| [least.to_string(), end.to_string()]),
+        }),
+        Kind::Tenths { step } => {
+            Some(OrderClaim::Numbers { step: format!("{}.{}", step / 10, step % 10), bounds: None })
+        }
+        Kind::Days { step } => {
+            Some(OrderClaim::Dates { step: step.unwrap_or(1).unsigned_abs(), bounds: None })
+        }
+        Kind::Categories => Some(OrderClaim::Categories(CATEGORIES.map(str::to_owned).to_vec())),
+        Kind::Tree { .. } => None,
+    };
+    world.columns.iter().map(order).collect()
+}
+
 /// A label has its value, and its ends are on the grid or are bounds.
 fn check_label(kind: &Kind, cell: &str, label: &str) {
     if let Kind::Tree { .. } = kind {
@@ -475,6 +536,8 @@ proptest! {
                 prop_assert_eq!(valid, Ok(()));
                 prop_assert_eq!(found.quality, Quality::Heuristic);
                 check_release(&world, &setting, &wanted, &found.recoding);
+                let claim = if cuts == Cuts::Strict { OverlapClaim::DisjointBoxes } else { OverlapClaim::Allowed };
+                prop_assert_eq!(recheck(&setting, order_claims(&world), &found.recoding, wanted.k, claim), []);
                 let again = run_mondrian(&setting, &policy, cuts, choice, extent);
                 prop_assert_eq!(Some(found), again);
             }
@@ -497,6 +560,8 @@ proptest! {
             let valid = check_ordered_set(&found.recoding, &setting.table, &setting.attributes);
             prop_assert_eq!(valid, Ok(()));
             check_release(&world, &setting, &wanted, &found.recoding);
+            let claim = OverlapClaim::DisjointLabels;
+            prop_assert_eq!(recheck(&setting, order_claims(&world), &found.recoding, wanted.k, claim), []);
         }
     }
 
@@ -797,6 +862,11 @@ fn adult_is_cut_into_boxes_that_hold() {
             let overlap = if cuts == Cuts::Strict { Overlap::Disjoint } else { Overlap::Allowed };
             let valid = check_mondrian(&found.recoding, &setting.table, &setting.attributes, overlap);
             assert_eq!(valid, Ok(()), "k = {k}, {cuts:?}");
+            let claim =
+                if cuts == Cuts::Strict { OverlapClaim::DisjointBoxes } else { OverlapClaim::Allowed };
+            let mut orders = vec![None; 8];
+            orders[0] = Some(OrderClaim::Numbers { step: "1".into(), bounds: None });
+            assert_eq!(recheck(&setting, orders, &found.recoding, k, claim), []);
             let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
             for (_, labels) in released(&setting, &found.recoding) {
                 *sizes.entry(labels).or_default() += 1;
