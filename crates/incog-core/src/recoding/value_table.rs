@@ -251,22 +251,24 @@ impl ValueTable {
         }
         if sums.suppressed_rows > 0 {
             for cell in (0..self.n_cells()).filter(|&cell| is_refused[group_of[cell] as usize]) {
-                self.change_sums(&mut sums, levels, cell, |sum, part| *sum -= part);
+                let rows = self.rows()[cell];
+                self.change_sums(&mut sums, levels, cell, rows, |sum, part| *sum -= part);
             }
         }
         let holds = sums.suppressed_rows <= problem.policy.budget();
         Ok(Judged { holds, is_refused, group_of, sums })
     }
 
-    /// What a cell adds to the sums of each attribute, or takes from them.
+    /// What some rows with the labels of a cell add to the sums of each attribute, or take from them.
     pub(crate) fn change_sums(
         &self,
         sums: &mut Sums,
         levels: &Levels,
         cell: usize,
+        rows: u64,
         change: impl Fn(&mut u128, u128),
     ) {
-        let rows = u128::from(self.rows()[cell]);
+        let rows = u128::from(rows);
         for (at, domain) in self.domains.iter().enumerate() {
             let slot = self.slots[at][cell] as usize;
             let level = usize::from(levels[at][slot]);
