@@ -25,7 +25,7 @@ use crate::{Arguments, say, time};
 
 /// Which attributes are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ordered {
+pub(crate) enum Ordered {
     Numbers,
     All,
 }
@@ -90,7 +90,7 @@ fn fastest(rounds: usize, mut run: impl FnMut() -> Duration) -> Duration {
 }
 
 /// Numbers with a step of 1; categories in the order of their hierarchies.
-fn domains(data: &Dataset, attributes: &Attributes, ordered: Ordered) -> Result<Domains> {
+pub(crate) fn domains(data: &Dataset, attributes: &Attributes, ordered: Ordered) -> Result<Domains> {
     let domain = |attribute: &Attribute| {
         let column = data.table.column(attribute.name()).ok_or_else(|| Error::input("no such column"))?;
         let grid = Order::Grid { kind: IntervalKind::Numbers, step: Some(Decimal::whole(1)), bounds: None };

@@ -15,6 +15,7 @@
 //! need no property of the policy to be right, and use [`Policy::pruning`](crate::privacy::Policy::pruning) to be fast.
 
 mod attribute_suppression;
+mod branch;
 mod datafly;
 mod descent;
 mod exact;
