@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
-    Aim, BY_GROUPS, Choice, Cuts, Extent, MondrianOptions, SINGLE, mondrian, optimum,
+    Aim, BY_GROUPS, Choice, Cuts, Extent, Limits, MondrianOptions, SINGLE, mondrian, optimum,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -133,7 +133,7 @@ fn searches<'a>(
         add(
             entry.name,
             Box::new(move || {
-                let found = entry.item.run(problem, attributes, aim, 1, &Watch::new())?;
+                let found = entry.item.run(problem, attributes, aim, 1, Limits::default(), &Watch::new())?;
                 Ok(found.and_then(|found| match found.recoding {
                     SingleAnswer::Values(values) => Some(Answer::Values(values)),
                     SingleAnswer::Levels(_) => None,
