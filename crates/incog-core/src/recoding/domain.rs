@@ -7,7 +7,8 @@
 //! **Labels never show the data's own extremes.** The ends of a range are multiples of the step, or the declared bounds.
 //! A step that is not given is the least of 1, 2, 5, 10, ... units that makes at most [`MAX_SLOTS`] slots out of the
 //! declared bounds, or out of the least and greatest value of the whole column where none are declared; for dates
-//! 1, 7, 28, 91, 364, ... days. It tells their order of magnitude and nothing else. A step given by the user may be as
+//! 1, 7, 28, 91, 364, ... days. It tells their order of magnitude and nothing else. The ends of the domain are then multiples
+//! of 10 units, or 28 days, at least: a step of one unit would round nothing. A step given by the user may be as
 //! fine as the data; then ends are as fine, and that is the user's choice.
 //!
 //! A range of a single unit (one whole number, where all numbers of the column are whole) is shown as that number, `37`
@@ -27,7 +28,7 @@ use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 use crate::recoding::Side;
 use crate::table::Column;
 
-/// A step that nobody has given makes at most this many slots.
+/// A step that nobody has given makes at most this many slots between the least and the greatest value, or the bounds.
 pub const MAX_SLOTS: u64 = 32;
 
 /// What stands between the ends of a range of categories.
@@ -126,21 +127,27 @@ impl Domain {
             )
             .with_hint("give a wider `step`, or bounds")
         };
-        // What the domain reaches over, with some step.
-        let reach = |step: Decimal| {
-            let (from, to) = bounds.unwrap_or((least, greatest));
+        // What the domain reaches over, with some step, if its ends are multiples of `outer` or bounds.
+        let reach = |step: Decimal, outer: Decimal| {
+            let Some((from, to)) = bounds else {
+                let start = least.floor_to(Decimal::ZERO, outer);
+                let end = greatest.floor_to(Decimal::ZERO, outer).plus_steps(outer, 1)?;
+                return Some((start, end.steps_from(start, step)?));
+            };
             let start = from.floor_to(Decimal::ZERO, step);
             let whole = to.steps_from(start, step)?;
-            let is_full = bounds.is_some() && start.plus_steps(step, whole)? == to;
+            let is_full = start.plus_steps(step, whole)? == to;
             Some((start, if is_full { whole } else { whole.checked_add(1)? }))
         };
-        let step = match step {
-            Some(step) => step,
-            None => steps(kind, unit)
-                .find(|&step| reach(step).is_some_and(|(_, n_slots)| n_slots <= MAX_SLOTS))
-                .ok_or_else(too_wide)?,
+        let (step, outer) = match step {
+            Some(step) => (step, step),
+            None => {
+                let fits = |&step: &Decimal| reach(step, step).is_some_and(|(_, n)| n <= MAX_SLOTS);
+                let step = steps(kind, unit).find(fits).ok_or_else(too_wide)?;
+                (step, step.max(least_outer(kind, unit)))
+            }
         };
-        let (start, n_slots) = reach(step).ok_or_else(too_wide)?;
+        let (start, n_slots) = reach(step, outer).ok_or_else(too_wide)?;
         let end = start.plus_steps(step, n_slots).ok_or_else(too_wide)?;
         let bounds = bounds.unwrap_or((start, end));
         let n_leaves = bounds.1.steps_from(bounds.0, unit).ok_or_else(too_wide)?;
@@ -303,6 +310,15 @@ impl Domain {
     }
 }
 
+/// A step that nobody gives may be as fine as the data. Then the ends of the domain are rounded further than its cuts, so
+/// that they are not the least and the greatest value. A multiple of all finer steps.
+fn least_outer(kind: IntervalKind, unit: Decimal) -> Decimal {
+    match kind {
+        IntervalKind::Numbers => unit.times(10),
+        IntervalKind::Dates => unit.times(28),
+    }
+}
+
 /// Steps to choose from, ascending.
 fn steps(kind: IntervalKind, unit: Decimal) -> impl Iterator<Item = Decimal> {
     let first: &[u32] = match kind {
@@ -376,8 +392,11 @@ mod tests {
 
     #[test]
     fn a_step_that_nobody_gives_is_a_round_one() {
-        let derived =
-            |cells: &[&'static str]| Domain::new(&column(cells), &Order::NUMBERS).unwrap().label(0, 1);
+        let derived = |cells: &[&'static str]| {
+            let domain = Domain::new(&column(cells), &Order::NUMBERS).unwrap();
+            let slot = domain.slot(0).unwrap();
+            domain.label(slot, slot + 1)
+        };
         assert_eq!(derived(&["17", "90"]), "[15, 20)");
         assert_eq!(derived(&["3", "5"]), "3");
         assert_eq!(derived(&["-1234567.25", "99"]), "[-1250000, -1200000)");
@@ -387,6 +406,21 @@ mod tests {
         assert_eq!(dates.label(0, 1), "[2003-04-10, 2003-05-08)", "on multiples of 28 days since 1970");
         let far = Domain::new(&column(&["0001-04-17", "9005-01-01"]), &Order::DATES).unwrap();
         assert!(far.n_slots() <= MAX_SLOTS);
+    }
+
+    #[test]
+    fn the_whole_domain_shows_no_extreme_even_where_every_value_may_stand_alone() {
+        let whole = |cells: &[&'static str], order: &Order| {
+            let domain = Domain::new(&column(cells), order).unwrap();
+            domain.label(0, domain.n_slots())
+        };
+        assert_eq!(whole(&["23", "48"], &Order::NUMBERS), "[20, 50)");
+        assert_eq!(whole(&["-3", "5"], &Order::NUMBERS), "[-10, 10)");
+        assert_eq!(whole(&["0.13", "0.42"], &Order::NUMBERS), "[0.1, 0.5)");
+        assert_eq!(whole(&["17", "90"], &Order::NUMBERS), "[10, 100)");
+        assert_eq!(whole(&["2003-04-17", "2003-04-20"], &Order::DATES), "[2003-04-10, 2003-05-08)");
+        assert_eq!(whole(&["3", "5"], &numbers(None, Some(("2", "7")))), "[2, 7)", "bounds are bounds");
+        assert_eq!(whole(&["3", "5"], &numbers(Some("1"), None)), "[3, 6)", "so fine a step was asked for");
     }
 
     #[test]
