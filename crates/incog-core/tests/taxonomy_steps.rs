@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use incog_core::Watch;
+use incog_core::algorithm::Limits;
 use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
     Aim, BY_GROUPS, Choice, Cuts, Extent, Gain, MondrianOptions, OrderedSetOptions, SINGLE, mondrian,
@@ -157,8 +158,12 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
         return metric.score(&costs, &best.statistics);
     }
     if model == "ordered-set" {
-        let options =
-            OrderedSetOptions { domains: domains.clone(), cost: Gain::Loss, weights, max_nodes: u64::MAX };
+        let options = OrderedSetOptions {
+            domains: domains.clone(),
+            cost: Gain::Loss,
+            weights,
+            limits: Limits { max_steps: Some(u64::MAX), deadline: None },
+        };
         return of_boxes(&ordered_set(problem, &attributes, options, &watch).unwrap().unwrap().recoding);
     }
     if model == "mondrian" {
@@ -168,7 +173,12 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
         return of_boxes(&mondrian(problem, &attributes, options, &watch).unwrap().unwrap().recoding);
     }
     if let Some(entry) = find(SINGLE, model) {
-        let found = entry.item.run(problem, &attributes, aim, 1, &watch).unwrap().unwrap().recoding;
+        let found = entry
+            .item
+            .run(problem, &attributes, aim, 1, Limits::default(), &watch)
+            .unwrap()
+            .unwrap()
+            .recoding;
         let SingleAnswer::Values(values) = found else { panic!("{model} answers with levels") };
         return metric.score(&costs, &Statistics::of_values(problem, &attributes, &values).unwrap());
     }
