@@ -108,9 +108,16 @@ impl Branch<'_> {
         if n_cuts_above(&values.domains[next], &lowest) > self.steps_left {
             return Ok(false);
         }
-        // Nothing from here on tells apart what the lowest cuts do not.
-        let values = &values.merged(&together);
-        let groups = &renumbered(groups, &together);
+        // Nothing from here on tells apart what the lowest cuts do not. Merged where that halves the cells: then all copies
+        // together are no larger than the table.
+        let (merged, renumbered);
+        let (mut values, mut groups) = (values, groups);
+        if 2 * together.n <= values.n_cells() {
+            merged = values.merged(&together);
+            renumbered = renumber(groups, &together);
+            (values, groups) = (&merged, &renumbered);
+        }
+        drop(together);
         for cut in cuts_above(&values.domains[next], &lowest) {
             levels[next] = cut;
             if !self.can_win(values, &levels) {
@@ -167,6 +174,14 @@ impl Branch<'_> {
         level: u8,
     ) -> Result<Vec<bool>> {
         let mut is_refused = vec![false; values.domains[attribute].rows.len()];
+        let labels = parts(&values.domains[attribute], level, 0..is_refused.len());
+        let n_entries = groups.n.saturating_mul(labels.len());
+        if values.set.measures().is_rows_only() && n_entries <= values.n_cells().saturating_mul(4) {
+            for label in self.refused_labels(values, groups, attribute, &labels)? {
+                is_refused[labels[label].clone()].fill(true);
+            }
+            return Ok(is_refused);
+        }
         let mut finer = groups.clone();
         values.tell_apart(&mut finer, attribute, &vec![level; is_refused.len()]);
         let mut rows = vec![0; finer.n];
@@ -187,10 +202,34 @@ impl Branch<'_> {
         }
         Ok(is_refused)
     }
+
+    /// Which labels have a part of a group that the policy refuses for its rows? In one pass, without numbers of parts.
+    fn refused_labels(
+        &self,
+        values: &ValueTable,
+        groups: &Numbers,
+        attribute: usize,
+        labels: &[Range<usize>],
+    ) -> Result<Vec<usize>> {
+        let label_of: Vec<usize> = labels
+            .iter()
+            .enumerate()
+            .flat_map(|(label, slots)| std::iter::repeat_n(label, slots.len()))
+            .collect();
+        let mut rows = vec![0_u64; groups.n * labels.len()];
+        let cells = groups.of_cell.iter().zip(&values.slots[attribute]).zip(values.rows());
+        for ((&group, &slot), &n) in cells {
+            rows[group as usize * labels.len() + label_of[slot as usize]] += n;
+        }
+        let (entries, rows): (Vec<usize>, Vec<u64>) =
+            rows.into_iter().enumerate().filter(|&(_, n)| n > 0).unzip();
+        let refused = self.problem.policy.refused_among(&Measures::of_rows(rows))?;
+        Ok(refused.into_iter().map(|part| entries[part as usize] % labels.len()).collect())
+    }
 }
 
 /// Numbers of cells as numbers of merged cells, none of which mixes several.
-fn renumbered(numbers: &Numbers, merged: &Numbers) -> Numbers {
+fn renumber(numbers: &Numbers, merged: &Numbers) -> Numbers {
     let mut of_cell = vec![0; merged.n];
     for (&number, &cell) in numbers.of_cell.iter().zip(&merged.of_cell) {
         of_cell[cell as usize] = number;
