@@ -616,8 +616,14 @@ impl fmt::Display for Published {
             Quality::Optimal => {
                 write!(
                     f,
-                    "\noptimal: no {} release that satisfies the policy is better by {}",
-                    self.model, self.metric
+                    "\noptimal: no {} release that satisfies the policy is better by {}{}",
+                    self.model,
+                    self.metric,
+                    if self.model == "ordered-set" {
+                        ", of all that are cut halfway between values"
+                    } else {
+                        ""
+                    }
                 )
             }
             Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),

@@ -162,7 +162,13 @@ fn check_name(job: &Job, name: &str) -> Result<()> {
     }
     let is_known =
         [FULL_DOMAIN, RELAXED].contains(&name) || AlgorithmChoice::all_names().any(|known| known == name);
-    if is_known { Ok(()) } else { AlgorithmChoice::named(job, name).map(|_| ()) }
+    if is_known {
+        return Ok(());
+    }
+    let models = MODELS.join(", ");
+    AlgorithmChoice::named(job, name)
+        .map(|_| ())
+        .map_err(|error| error.with_hint(format!("there are: {models}, genetic")))
 }
 
 fn no_model(name: &str) -> Error {

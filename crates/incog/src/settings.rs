@@ -32,85 +32,32 @@ const LIMITED: Whose = Whose::Named(&["genetic", "ordered-set"], "searches that 
 const MONDRIAN: Whose = Whose::Named(&["mondrian"], "cuts of boxes");
 const DRAWING: Whose = Whose::Named(&["top-down", "genetic"], "searches that draw lots");
 
+/// The setting under a key of `[search]`.
+macro_rules! setting {
+    ($key:ident, $whose:expr) => {
+        Setting {
+            key: stringify!($key),
+            is_set: |search| search.$key.is_some(),
+            forget: |search| search.$key = None,
+            whose: $whose,
+        }
+    };
+}
+
 const SETTINGS: [Setting; 13] = [
-    Setting {
-        key: "checker",
-        is_set: |search| search.checker.is_some(),
-        forget: |search| search.checker = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "marking",
-        is_set: |search| search.marking.is_some(),
-        forget: |search| search.marking = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "memory",
-        is_set: |search| search.memory.is_some(),
-        forget: |search| search.memory = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "cube_levels",
-        is_set: |search| search.cube_levels.is_some(),
-        forget: |search| search.cube_levels = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "bitmap_sets",
-        is_set: |search| search.bitmap_sets.is_some(),
-        forget: |search| search.bitmap_sets = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "bitmap_pruning",
-        is_set: |search| search.bitmap_pruning.is_some(),
-        forget: |search| search.bitmap_pruning = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "decide",
-        is_set: |search| search.decide.is_some(),
-        forget: |search| search.decide = None,
-        whose: Whose::FullDomain,
-    },
-    Setting {
-        key: "seed",
-        is_set: |search| search.seed.is_some(),
-        forget: |search| search.seed = None,
-        whose: DRAWING,
-    },
-    Setting {
-        key: "time_limit",
-        is_set: |search| search.time_limit.is_some(),
-        forget: |search| search.time_limit = None,
-        whose: LIMITED,
-    },
-    Setting {
-        key: "max_steps",
-        is_set: |search| search.max_steps.is_some(),
-        forget: |search| search.max_steps = None,
-        whose: LIMITED,
-    },
-    Setting {
-        key: "mondrian_cuts",
-        is_set: |search| search.mondrian_cuts.is_some(),
-        forget: |search| search.mondrian_cuts = None,
-        whose: MONDRIAN,
-    },
-    Setting {
-        key: "mondrian_choice",
-        is_set: |search| search.mondrian_choice.is_some(),
-        forget: |search| search.mondrian_choice = None,
-        whose: MONDRIAN,
-    },
-    Setting {
-        key: "mondrian_sides",
-        is_set: |search| search.mondrian_sides.is_some(),
-        forget: |search| search.mondrian_sides = None,
-        whose: MONDRIAN,
-    },
+    setting!(checker, Whose::FullDomain),
+    setting!(marking, Whose::FullDomain),
+    setting!(memory, Whose::FullDomain),
+    setting!(cube_levels, Whose::FullDomain),
+    setting!(bitmap_sets, Whose::FullDomain),
+    setting!(bitmap_pruning, Whose::FullDomain),
+    setting!(decide, Whose::FullDomain),
+    setting!(seed, DRAWING),
+    setting!(time_limit, LIMITED),
+    setting!(max_steps, LIMITED),
+    setting!(mondrian_cuts, MONDRIAN),
+    setting!(mondrian_choice, MONDRIAN),
+    setting!(mondrian_sides, MONDRIAN),
 ];
 
 impl Whose {

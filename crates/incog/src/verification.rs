@@ -324,9 +324,9 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
 /// What is claimed of a record that is compared with the release alone, where some of so many requirements need more.
 pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
     match n_unknown {
-        0 => "the record is what the release says".to_owned(),
+        0 => "the record is what the release alone can tell".to_owned(),
         n => format!(
-            "the record is what the release says ({n} of {of} requirements can be checked with the job and the data only)"
+            "the record is what the release alone can tell ({n} of {of} requirements can be checked with the job and the data only)"
         ),
     }
 }
@@ -336,7 +336,7 @@ pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
     Finding {
         claim: claim.to_owned(),
         holds: difference.is_none(),
-        found: difference.unwrap_or_else(|| "all of it".to_owned()),
+        found: difference.unwrap_or_else(|| "no difference".to_owned()),
     }
 }
 

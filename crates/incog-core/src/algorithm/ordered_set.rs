@@ -140,7 +140,9 @@ pub fn ordered_set(
     let open: Vec<usize> =
         (0..n_axes).filter(|&at| n_positions[at] > missing[at] && missing[at] > 0).collect();
     let n_tried = open.len().min(MOST_OPEN);
-    search.is_complete = open.len() <= MOST_OPEN;
+    // Leaving rows out within the budget might be better, and is not tried under such a policy.
+    let may_suppress = absorbs || problem.policy.budget() == 0;
+    search.is_complete = open.len() <= MOST_OPEN && may_suppress;
     // Each attribute with missing values as `*` or not. Not comes first.
     for closed in 0..1_u64 << n_tried {
         let is_closed = |at: usize| {
