@@ -11,7 +11,8 @@
 //!
 //! Persons. A released row does not say which of several input rows it was, so persons cannot be counted from a release and
 //! its input. Where it is made, each row's person is known: the release with that column added is what the checker sees,
-//! and "at least k persons" is a claim on a column like any other. Later, the same search is run anew; if it gives exactly
+//! "at least k persons" is a claim on a column like any other, and what is required of sensitive values is claimed of these
+//! persons. Later, the same search is run anew; if it gives exactly
 //! the released rows, its persons are theirs.
 
 use std::borrow::Cow;
@@ -378,11 +379,19 @@ impl Plan {
         if let Some(source) = &mut claims.source {
             source.unit = None;
         }
-        // A group has as many distinct values by persons as by rows. Other models cannot be counted by persons here, and the
-        // checker says so.
-        for claim in claims.sensitive.iter_mut().filter(|claim| claim.distinct_l.is_some()) {
-            claim.counted = Counted::Rows;
-        }
+        // What counts persons is claimed where it is known whom each row is about.
+        claims.sensitive.retain(|claim| claim.counted != Counted::Persons);
+        Ok(claims)
+    }
+
+    /// What is claimed of the persons with sensitive values, given whom each released row is about.
+    fn claims_by_persons(&self, persons: &LabelColumn<'_>) -> Result<Vec<SensitiveClaim>> {
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut claims = claims(self, &input, RecodingClaim::Local)?.sensitive;
+        claims.retain(|claim| claim.counted == Counted::Persons);
+        let labels =
+            || persons.codes.iter().map(|&code| persons.labels[code as usize].to_owned()).collect::<Vec<_>>();
+        claims.iter_mut().for_each(|claim| claim.counted = Counted::Labelled(labels()));
         Ok(claims)
     }
 
@@ -405,7 +414,19 @@ impl Plan {
             found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
             holds: report.holds(),
         };
-        Ok(Some(Persons { finding, fewest }))
+        let mut findings = vec![finding];
+        let of_values = Claims {
+            quasi_identifiers: claims.quasi_identifiers,
+            k,
+            columns: None,
+            sensitive: self.claims_by_persons(&release.persons)?,
+            source: None,
+        };
+        if !of_values.sensitive.is_empty() {
+            // The first finding is about k rows, which was claimed before.
+            findings.extend(check(&release, &of_values).findings.into_iter().skip(1));
+        }
+        Ok(Some(Persons { findings, fewest }))
     }
 
     /// The same for a released file: by the search that should have given it.
@@ -416,7 +437,7 @@ impl Plan {
         let refused = |found: &str| {
             let claim = persons_claim(self.job.policy.k.unsigned_abs(), unit);
             Ok(Some(Persons {
-                finding: Finding { claim, found: found.to_owned(), holds: false },
+                findings: vec![Finding { claim, found: found.to_owned(), holds: false }],
                 fewest: None,
             }))
         };
@@ -441,16 +462,16 @@ fn persons_claim(k: u64, unit: &str) -> String {
     format!("every group has at least {k} persons ({unit})")
 }
 
-/// The claim on persons, and the fewest of a group.
+/// The claims on persons, and the fewest of a group.
 pub(crate) struct Persons {
-    finding: Finding,
+    findings: Vec<Finding>,
     fewest: Option<u64>,
 }
 
 impl Persons {
-    /// Adds it to what else was found.
+    /// Adds them to what else was found.
     pub(crate) fn add_to(self, report: &mut Report) {
-        report.findings.push(self.finding);
+        report.findings.extend(self.findings);
         report.fewest_persons = self.fewest;
     }
 }

@@ -495,7 +495,9 @@ mod tests {
             }
             assert_eq!(domain.side(""), Some(Side::Missing));
             assert_eq!(domain.side("*"), Some(Side::Everything));
-            for strange in ["[16, 21.5)", "[20, 16)", "[", "[16, 20", "4.7", "high..low", "a", "[16,20)", "016"] {
+            for strange in
+                ["[16, 21.5)", "[20, 16)", "[", "[16, 20", "4.7", "high..low", "a", "[16,20)", "016"]
+            {
                 assert_eq!(domain.side(strange), None, "{strange}");
             }
         }
