@@ -9,6 +9,7 @@ mod alpha;
 mod bitmap;
 mod choose;
 mod dataset;
+mod fast;
 mod plot;
 mod mondrian;
 mod relational;
@@ -77,6 +78,8 @@ enum Suite {
     Relational,
     /// Mondrian: Adult and Lands End, 8 attributes, k = 10 (`--only adult` leaves Lands End out)
     Mondrian,
+    /// The best node and all nodes, Adult and Lands End, k = 5 (`--only adult` leaves Lands End out)
+    Fast,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -161,6 +164,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Mondrian) {
         mondrian::suite(&arguments)?;
+    }
+    if runs(Suite::Fast) {
+        fast::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;
