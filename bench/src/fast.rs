@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use incog_core::algorithm::{self, Search, optimum};
-use incog_core::check::{self, CheckerKind, Problem};
+use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Costs};
@@ -76,7 +76,7 @@ fn complete<'a>(problem: Problem<'a>, attributes: &'a Attributes) -> Contest<'a>
     let run = move || {
         let algorithm = algorithm::choose(&attributes.heights());
         let checker = match algorithm {
-            algorithm::Algorithm::Incognito => check::choose(problem, None)?,
+            algorithm::Algorithm::Cover => CheckerKind::Kept,
             _ => CheckerKind::RollUp,
         };
         let outcome = Search { algorithm, checker, ..Search::default() }.run(problem, &Watch::new())?;
