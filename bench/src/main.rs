@@ -10,6 +10,7 @@ mod bitmap;
 mod choose;
 mod dataset;
 mod models;
+mod fast;
 mod plot;
 mod mondrian;
 mod relational;
@@ -80,6 +81,8 @@ enum Suite {
     Mondrian,
     /// Recoding models on Adult: time, loss and, with `--features memory`, peak memory
     Models,
+    /// The best node and all nodes, Adult and Lands End, k = 5 (`--only adult` leaves Lands End out)
+    Fast,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -167,6 +170,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Models) {
         models::suite(&arguments)?;
+    }
+    if runs(Suite::Fast) {
+        fast::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;

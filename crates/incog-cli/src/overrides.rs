@@ -62,13 +62,14 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "MODEL:KEY=VALUE,...", help_heading = "Policy")]
     require: Vec<String>,
 
-    /// exhaustive, bottom-up, samarati or incognito; datafly, genetic or attribute-suppression for one generalization;
+    /// cover, exhaustive, bottom-up, samarati or incognito; datafly, genetic or attribute-suppression for one generalization;
     /// full-subtree or unrestricted value by value; full-subgraph or unrestricted-multi by combinations of values;
-    /// ordered-set or mondrian by intervals; top-down, cell-generalization or cell-suppression row by row; miracle, miraclex or dmiracle for databases [default: incognito,
+    /// ordered-set or mondrian by intervals; top-down, cell-generalization or cell-suppression row by row; miracle,
+    /// miraclex or dmiracle for databases [default: cover,
     /// miraclex]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
-    /// scan, sort, roll-up, super-roots, cube or bitmap [default: what should be fastest]
+    /// scan, sort, roll-up, super-roots, cube, bitmap or kept [default: what should be fastest]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     checker: Option<String>,
     /// direct or transitive [default: transitive]

@@ -265,8 +265,12 @@ fn with_several_threads_families_are_searched_on_other_threads() {
 
 #[test]
 fn too_many_subsets_are_refused_and_not_chosen() {
-    assert_eq!(algorithm::choose(&[1; 18]), Algorithm::Incognito);
-    assert_eq!(algorithm::choose(&[1; 20]), Algorithm::BottomUp);
+    assert_eq!(algorithm::choose(&[1; 20]), Algorithm::Cover);
+    assert_eq!(algorithm::choose(&[1; 30]), Algorithm::BottomUp);
+    let with = |checker, n_attributes| algorithm::choose_for(checker, &vec![1; n_attributes]);
+    assert_eq!(with(CheckerKind::RollUp, 18), Algorithm::Incognito);
+    assert_eq!(with(CheckerKind::RollUp, 20), Algorithm::BottomUp);
+    assert_eq!(with(CheckerKind::Kept, 20), Algorithm::Cover);
     let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()]];
     let columns = (0..20).map(|at| SampleColumn {
         name: format!("q{at}"),

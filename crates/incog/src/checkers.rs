@@ -3,7 +3,7 @@
 //! A job that names none gets the one that [`check::choose`] picks for its data, so it is settled in two steps: what can be
 //! said without the data ([`CheckerChoice::new`]), and the rest ([`CheckerChoice::settle`]).
 
-use incog_core::algorithm::Algorithm;
+use incog_core::algorithm::{self, Algorithm};
 use incog_core::check::{
     self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
 };
@@ -74,8 +74,18 @@ impl CheckerChoice {
         Ok(CheckerChoice::Named(named.name, kind))
     }
 
-    /// The checker and its name, now that the data is there. The estimates are about Incognito's families; other
-    /// traversals are best off with roll-up.
+    /// The algorithm to use where the job names none: `cover`, unless it names a checker that is made for another, or bounds
+    /// the memory of what is chosen.
+    pub(crate) fn algorithm(&self, heights: &[u8]) -> Algorithm {
+        match self {
+            CheckerChoice::Named(_, kind) => algorithm::choose_for(*kind, heights),
+            CheckerChoice::Free { memory: Some(_) } => algorithm::choose_for(CheckerKind::RollUp, heights),
+            CheckerChoice::Free { memory: None } => algorithm::choose(heights),
+        }
+    }
+
+    /// The checker and its name, now that the data is there. The estimates are about Incognito's families; `cover` needs
+    /// `kept`, and other traversals are best off with roll-up.
     pub(crate) fn settle(
         self,
         problem: Problem<'_>,
@@ -83,6 +93,9 @@ impl CheckerChoice {
     ) -> Result<(&'static str, CheckerKind)> {
         match self {
             CheckerChoice::Named(name, kind) => Ok((name, kind)),
+            CheckerChoice::Free { .. } if algorithm == Algorithm::Cover => {
+                Ok((CheckerKind::Kept.name(), CheckerKind::Kept))
+            }
             CheckerChoice::Free { .. } if algorithm != Algorithm::Incognito => {
                 Ok((CheckerKind::RollUp.name(), CheckerKind::RollUp))
             }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incog_core::algorithm::{self, MARKINGS, Search};
+use incog_core::algorithm::{MARKINGS, Search};
 use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
@@ -217,7 +217,7 @@ impl Plan {
         let decided_by = if decide.item == Decide::KOnly { policy.k_only() } else { None };
         let any = Search::default().algorithm;
         let (algorithm, node, local) = match algorithm {
-            AlgorithmChoice::Free => (algorithm::choose(&attributes.heights()), None, None),
+            AlgorithmChoice::Free => (checker.algorithm(&attributes.heights()), None, None),
             AlgorithmChoice::FullDomain(algorithm) => (algorithm, None, None),
             AlgorithmChoice::Node(node) => (any, Some(node), None),
             AlgorithmChoice::Local(local) => (any, None, Some(local)),

@@ -9,10 +9,11 @@
 //! | `exhaustive` | every node | all |
 //! | `bottom-up` | breadth-first from the bottom, skipping what lies above a node that holds | all |
 //! | `incognito` | the same, on ever larger subsets of the attributes | all |
+//! | `cover` | along the border between what holds and what fails | all |
 //! | `samarati` | binary search on the height | one node of minimal height |
 //!
-//! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up` and
-//! `incognito` search with the absorbing part of the policy alone, for which it always is. A node that fails there fails for
+//! [`Policy::pruning`](crate::privacy::Policy::pruning) decides whether skipping is sound. Where it is not, `bottom-up`,
+//! `incognito` and `cover` search with the absorbing part of the policy alone, for which it always is. A node that fails there fails for
 //! the whole policy; the others are left open, and each of them is judged for itself. [`Outcome::left_open`] says so.
 //! `samarati` refuses.
 //!
@@ -27,6 +28,7 @@ mod exhaustive;
 mod bottom_up;
 mod samarati;
 mod incognito;
+mod cover;
 mod optimum;
 mod top_down;
 mod vectors;
@@ -75,6 +77,8 @@ pub enum Algorithm {
     Samarati,
     /// Subset by subset.
     Incognito,
+    /// Along the border.
+    Cover,
 }
 
 /// All traversals.
@@ -110,6 +114,14 @@ pub const ALL: &[Entry<Algorithm>] = &[
         doc: include_str!("incognito.md"),
         status: Status::Preview,
         item: Algorithm::Incognito,
+    },
+    Entry {
+        name: "cover",
+        summary: "along the border between what holds and what fails; finds every node",
+        reference: "own",
+        doc: include_str!("cover.md"),
+        status: Status::Preview,
+        item: Algorithm::Cover,
     },
 ];
 
@@ -176,9 +188,23 @@ fn n_candidates(heights: &[u8]) -> u64 {
     heights.iter().fold(1_u64, |n, &height| n.saturating_mul(u64::from(height) + 2))
 }
 
-/// The traversal to use when nobody names one: Incognito, unless there are too many subsets of attributes.
+/// In lattices with more nodes, two bytes for each are too much.
+const MAX_COVER_NODES: usize = 1 << 26;
+
+/// The traversal to use when nobody names one: `cover`, unless there are too many nodes.
 pub fn choose(heights: &[u8]) -> Algorithm {
-    if n_candidates(heights) <= MAX_CANDIDATES { Algorithm::Incognito } else { Algorithm::BottomUp }
+    let fits = Lattice::new(heights).is_ok_and(|lattice| lattice.n_nodes() <= MAX_COVER_NODES);
+    if fits { Algorithm::Cover } else { Algorithm::BottomUp }
+}
+
+/// The traversal to use with a checker that somebody named: Incognito, for which most are made, unless there are too many
+/// subsets of attributes.
+pub fn choose_for(checker: CheckerKind, heights: &[u8]) -> Algorithm {
+    match checker {
+        CheckerKind::Kept => choose(heights),
+        _ if n_candidates(heights) <= MAX_CANDIDATES => Algorithm::Incognito,
+        _ => Algorithm::BottomUp,
+    }
 }
 
 /// What a node that holds says of those above it.
@@ -330,7 +356,7 @@ impl Search {
         let run = Run { search: self, problem, checker, watch, lattice: &lattice };
         let mut preparation = checker.preparation();
         let (found, left_open) = match (problem.policy.pruning(), self.algorithm) {
-            (Pruning::Unsound, Algorithm::BottomUp | Algorithm::Incognito) => {
+            (Pruning::Unsound, Algorithm::BottomUp | Algorithm::Incognito | Algorithm::Cover) => {
                 let (found, n_open, before) = search_open(&run)?;
                 preparation += before;
                 (found, Some(n_open))
@@ -380,6 +406,7 @@ impl Run<'_> {
             Algorithm::BottomUp => bottom_up::search(self),
             Algorithm::Samarati => samarati::search(self),
             Algorithm::Incognito => incognito::search(self),
+            Algorithm::Cover => cover::search(self),
         }
     }
 }

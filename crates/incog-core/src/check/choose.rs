@@ -95,7 +95,7 @@ pub fn estimate(problem: Problem<'_>, memory: Option<u64>) -> Result<Estimates> 
     if policy.budget() > 0 {
         return Ok(Estimates { roll_up: Some(BUDGET_SCANS * n_subsets * n * SCAN), cube, bitmap: None });
     }
-    let least = bitmap::least_admitted(policy, source.n_rows())?;
+    let least = policy.least_admitted(source.n_rows())?;
     let (n_families, n_lines) = families(&attributes, n, least.unwrap_or(1) as f64);
     let can_be_bitmap = source.n_rows() <= MAX_COUNTED
         && least.is_some()

@@ -12,16 +12,19 @@
 //! | `super-roots` | the same; where there is none, one scan per family below all its roots |
 //! | `cube` | the same; where there is none, frequency sets of all subsets computed beforehand |
 //! | `bitmap` | intersections of a set of records per label |
+//! | `kept` | the smallest set kept below, made halfway from another where that is far |
 
 mod scan;
 mod roll_up;
 mod cube;
 mod bitmap;
+mod kept;
 mod choose;
 
 pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
+pub(crate) use kept::{Suppressing, suppressing};
 
 use std::mem::discriminant;
 
@@ -127,6 +130,8 @@ pub enum CheckerKind {
     Cube(CubeOptions),
     /// Intersections of bitmaps.
     Bitmap(BitmapOptions),
+    /// Merging from the smallest set kept below.
+    Kept,
 }
 
 /// All checkers, in the order of the table above.
@@ -179,6 +184,14 @@ pub const ALL: &[Entry<CheckerKind>] = &[
         status: Status::Preview,
         item: CheckerKind::Bitmap(BitmapOptions::BEST),
     },
+    Entry {
+        name: "kept",
+        summary: "merges the smallest set of groups kept below, wherever that is; small counters where only k counts",
+        reference: "own; after the snapshots of ARX (Kohlmayer, Prasser et al.: Flash, PASSAT 2012)",
+        doc: include_str!("kept.md"),
+        status: Status::Preview,
+        item: CheckerKind::Kept,
+    },
 ];
 
 impl CheckerKind {
@@ -197,6 +210,7 @@ impl CheckerKind {
             CheckerKind::SuperRoots => Box::new(roll_up::SuperRoots { problem }),
             CheckerKind::Cube(options) => Box::new(cube::Cube::build(problem, options, watch)?),
             CheckerKind::Bitmap(options) => Box::new(bitmap::Bitmap::build(problem, options)?),
+            CheckerKind::Kept => Box::new(kept::Kept { problem }),
         })
     }
 }

@@ -18,10 +18,12 @@ mod key;
 mod layout;
 mod regroup;
 mod rows;
+mod tally;
 
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
+pub(crate) use tally::{Count, Counters, Lot, Tally};
 
 use std::sync::Arc;
 
@@ -48,6 +50,11 @@ pub trait FrequencySource: Sync {
     /// Can the source show its records, or has it counts only?
     fn has_records(&self) -> bool {
         false
+    }
+
+    /// The records' keys, where they are in memory and have 64 bits; the bits are those of the layout. `None` elsewhere.
+    fn packed(&self) -> Option<&[u64]> {
+        None
     }
 
     /// Shows a code of each record for an attribute, in order, many at a time: equal where labels at level 0 are equal, and
@@ -214,6 +221,37 @@ impl FrequencySet {
 
     fn assignment(&self) -> regroup::Assignment {
         if self.measures.is_rows_only() { regroup::Assignment::Skip } else { regroup::Assignment::Record }
+    }
+
+    /// The keys, which must have 64 bits.
+    pub(crate) fn narrow_keys(&self) -> &[u64] {
+        match &self.keys {
+            Keys::U64(keys) => keys,
+            _ => unreachable!("only asked where the layout is narrow"),
+        }
+    }
+
+    /// Groups by their keys of 64 bits, which must be distinct, with their rows.
+    pub(crate) fn of_narrow_keys(
+        layout: &Arc<KeyLayout>,
+        grouping: &Grouping,
+        groups: impl Iterator<Item = (u64, u64)>,
+    ) -> FrequencySet {
+        let (keys, rows) = groups.unzip();
+        FrequencySet {
+            layout: Arc::clone(layout),
+            grouping: *grouping,
+            keys: Keys::U64(keys),
+            measures: Measures::of_rows(rows),
+        }
+    }
+
+    /// Shows a code of each group for an attribute, many at a time: those that
+    /// [`KeyLayout::labels_of_codes`] knows.
+    pub(crate) fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) {
+        with_keys!(self.layout, &self.keys, |keys, packed| {
+            packed.visit_codes(&self.layout, keys, attribute, visit);
+        });
     }
 
     /// The label code, at this set's level, of an attribute in a group.

@@ -209,6 +209,13 @@ impl FrequencySource for Rows {
         true
     }
 
+    fn packed(&self) -> Option<&[u64]> {
+        match &self.keys {
+            Keys::U64(keys) => Some(keys),
+            _ => None,
+        }
+    }
+
     fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()> {
         visit(self.sensitive.get(column).ok_or_else(|| not_loaded("a sensitive column"))?);
         Ok(())

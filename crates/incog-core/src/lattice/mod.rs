@@ -9,10 +9,12 @@
 //! the attributes). A [`Grouping`] names a node across families: a level for each attribute, or none.
 
 mod candidates;
+mod grid;
 mod grouping;
 mod node_set;
 
 pub use candidates::{Candidates, generate};
+pub(crate) use grid::{Grid, Marks};
 pub use grouping::Grouping;
 pub use node_set::NodeSet;
 
@@ -108,6 +110,36 @@ impl Lattice {
             grouping.set(self.attributes[position], level);
         }
         grouping
+    }
+
+    /// For every node the sum over its levels, added up from the first attribute to the last.
+    pub(crate) fn sums<T: Copy>(
+        &self,
+        zero: T,
+        term: impl Fn(usize, usize) -> T,
+        add: impl Fn(T, T) -> T,
+    ) -> Vec<T> {
+        let mut sums = vec![zero];
+        for (position, &n_levels) in self.n_levels.iter().enumerate() {
+            let terms: Vec<T> = (0..n_levels).map(|level| term(position, level)).collect();
+            sums = sums
+                .iter()
+                .flat_map(|&sum| terms.iter().map(move |&term| (sum, term)))
+                .map(|(a, b)| add(a, b))
+                .collect();
+        }
+        sums
+    }
+
+    /// Adds to the number of each node those of all its specializations.
+    pub(crate) fn add_up(&self, numbers: &mut [u32]) {
+        for (&n_levels, &stride) in self.n_levels.iter().zip(&self.strides) {
+            for line in numbers.chunks_mut(n_levels * stride) {
+                for at in stride..line.len() {
+                    line[at] += line[at - stride];
+                }
+            }
+        }
     }
 
     /// One level up in one attribute.
@@ -277,6 +309,21 @@ mod tests {
                 assert_eq!(lattice.without(node, position), family.node(&expected));
             }
         }
+    }
+
+    #[test]
+    fn numbers_add_up_over_all_specializations() {
+        let lattice = Lattice::new(&[2, 0, 1, 3]).unwrap();
+        let numbers: Vec<u32> = (0..24).map(|node| node * node % 7).collect();
+        let mut sums = numbers.clone();
+        lattice.add_up(&mut sums);
+        let lies_below = |a: usize, b: usize| lattice.levels(a).zip(lattice.levels(b)).all(|(a, b)| a <= b);
+        for (node, &sum) in sums.iter().enumerate() {
+            let below = (0..24).filter(|&other| lies_below(other, node));
+            assert_eq!(sum, below.map(|other| numbers[other]).sum());
+        }
+        let heights = lattice.sums(0, |_, level| level, |a, b| a + b);
+        assert!((0..24).all(|node| heights[node] == lattice.height(node)));
     }
 
     #[test]

@@ -14,6 +14,10 @@ impl Metric for Height {
         (0..costs.heights.len()).map(|at| costs.mean_climb(at, node)).sum()
     }
 
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        Some(costs.mean_climb(attribute, node))
+    }
+
     fn needs(&self) -> Needs {
         Needs::Levels
     }
@@ -24,6 +28,10 @@ pub(super) struct WeightedHeight;
 impl Metric for WeightedHeight {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
         costs.weights.iter().enumerate().map(|(at, weight)| costs.mean_climb(at, node) * weight).sum()
+    }
+
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        Some(costs.weights[attribute] * costs.mean_climb(attribute, node))
     }
 
     fn needs(&self) -> Needs {

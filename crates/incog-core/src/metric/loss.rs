@@ -32,6 +32,10 @@ impl Metric for Loss {
         exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }
 
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        Some(costs.weights[attribute] * costs.loss_of(attribute, node))
+    }
+
     fn needs(&self) -> Needs {
         Needs::Suppression
     }
@@ -55,6 +59,10 @@ impl Metric for GeometricLoss {
             .collect();
         terms.sort_by(f64::total_cmp);
         (terms.iter().sum::<f64>() / costs.weights.iter().sum::<f64>()).exp_m1()
+    }
+
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        Some(costs.weights[attribute] * costs.loss_of(attribute, node).ln_1p())
     }
 
     fn needs(&self) -> Needs {

@@ -27,6 +27,7 @@ mod distortion;
 pub use cells::Cells;
 pub use distortion::Distortion;
 pub(crate) use ranking::Ranking;
+pub(crate) use statistics::Spreads;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};
 pub use survey::{Scored, best, describe};
 
@@ -43,6 +44,13 @@ pub trait Metric: Sync {
     /// scores of equal nodes may differ in their last digit.
     fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
         self.direction().compare(self.score(costs, a), self.score(costs, b))
+    }
+
+    /// What an attribute adds to the cost of a node, if nodes are ordered by the sum of that over all attributes. `None` if
+    /// they are not. For bounds of many nodes at once; what is nearly equal is compared by [`compare`](Metric::compare).
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        let _ = (costs, attribute, node);
+        None
     }
 
     /// Which end of the scale is better?

@@ -34,6 +34,11 @@ impl Metric for Precision {
         exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
     }
 
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        let (climbed, height) = total_climb(costs, attribute, node);
+        Some(costs.weights[attribute] * ratio(climbed, u128::from(costs.n_rows.max(1)) * height))
+    }
+
     fn direction(&self) -> Direction {
         Direction::HigherIsBetter
     }

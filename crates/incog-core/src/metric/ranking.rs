@@ -14,11 +14,12 @@ pub(crate) struct Ranking<'a> {
     costs: &'a Costs,
     metric: &'a dyn Metric,
     best: Option<Scored>,
+    best_cost: f64,
 }
 
 impl<'a> Ranking<'a> {
     pub(crate) fn new(lattice: &'a Lattice, costs: &'a Costs, metric: &'a dyn Metric) -> Self {
-        Ranking { lattice, costs, metric, best: None }
+        Ranking { lattice, costs, metric, best: None, best_cost: f64::INFINITY }
     }
 
     /// The cost of a node's levels with nothing suppressed.
@@ -26,12 +27,30 @@ impl<'a> Ranking<'a> {
         self.cost(&self.levels(node))
     }
 
+    /// The bounds of all nodes.
+    pub(crate) fn bounds(&self) -> Vec<f64> {
+        let top: Vec<u8> = self.lattice.levels(self.lattice.n_nodes() - 1).collect();
+        let term = |position: usize, level: u8| {
+            let mut levels = top.clone();
+            levels[position] = level;
+            self.metric.term(self.costs, position, &Statistics::of_levels(levels))
+        };
+        let of_levels = |(position, &highest): (usize, &u8)| -> Option<Vec<f64>> {
+            (0..=highest).map(|level| term(position, level)).collect()
+        };
+        let terms: Option<Vec<Vec<f64>>> = top.iter().enumerate().map(of_levels).collect();
+        match terms {
+            Some(terms) => self.lattice.sums(0.0, |position, level| terms[position][level], |a, b| a + b),
+            None => (0..self.lattice.n_nodes()).map(|node| self.bound(node)).collect(),
+        }
+    }
+
     /// Could a node of this bound beat the best one so far?
     pub(crate) fn can_win(&self, node: usize, bound: f64) -> bool {
         let Some(best) = &self.best else {
             return true;
         };
-        let best_cost = self.cost(&best.statistics);
+        let best_cost = self.best_cost;
         let margin = 1e-9 * (bound.abs() + best_cost.abs());
         if (bound - best_cost).abs() > margin {
             return bound < best_cost;
@@ -40,15 +59,14 @@ impl<'a> Ranking<'a> {
     }
 
     /// A node that holds: is it the new best?
-    pub(crate) fn offer(&mut self, node: usize, statistics: &Statistics) {
-        if self.best.as_ref().is_none_or(|best| self.order(node, statistics, best).is_lt()) {
+    pub(crate) fn offer(&mut self, node: usize, statistics: &Statistics) -> bool {
+        let is_best = self.best.as_ref().is_none_or(|best| self.order(node, statistics, best).is_lt());
+        if is_best {
             let height = self.lattice.height(node);
+            self.best_cost = self.cost(statistics);
             self.best = Some(Scored { node, height, statistics: statistics.clone() });
         }
-    }
-
-    pub(crate) fn best(&self) -> Option<&Scored> {
-        self.best.as_ref()
+        is_best
     }
 
     pub(crate) fn into_best(self) -> Option<Scored> {
@@ -59,8 +77,12 @@ impl<'a> Ranking<'a> {
         Statistics::of_levels(self.lattice.levels(node).collect())
     }
 
-    /// A score as a cost.
+    /// A score as a cost: what bounds are compared by.
     fn cost(&self, statistics: &Statistics) -> f64 {
+        let terms = (0..statistics.levels.len()).map(|at| self.metric.term(self.costs, at, statistics));
+        if let Some(cost) = terms.sum::<Option<f64>>() {
+            return cost;
+        }
         let score = self.metric.score(self.costs, statistics);
         match self.metric.direction() {
             Direction::LowerIsBetter => score,

@@ -1,8 +1,10 @@
 //! What a metric knows of a node, and of the table as a whole.
 
+use std::sync::OnceLock;
+
 use crate::check::Problem;
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::{FrequencySet, KeyLayout, Method};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
@@ -174,6 +176,50 @@ pub(super) fn climbed(side: Side, attribute: &Attribute, domain: Option<&Domain>
 /// The one place where integer sums become a float.
 pub(super) fn ratio(part: u128, of: u128) -> f64 {
     part as f64 / of as f64
+}
+
+/// How much vaguer than a value each label is, by the codes of groups: for the suppressed rows of many nodes.
+#[derive(Debug)]
+pub(crate) struct Spreads<'a> {
+    layout: &'a KeyLayout,
+    attributes: &'a Attributes,
+    /// For each attribute and level, and for each code, how many other leaves are under the label. Made when first
+    /// asked for.
+    others: Vec<Vec<OnceLock<Vec<u64>>>>,
+}
+
+impl<'a> Spreads<'a> {
+    pub(crate) fn new(layout: &'a KeyLayout, attributes: &'a Attributes) -> Self {
+        let levels = |attribute: &Attribute| (0..=attribute.height()).map(|_| OnceLock::new()).collect();
+        Spreads { layout, attributes, others: attributes.iter().map(levels).collect() }
+    }
+
+    fn others(&self, attribute: usize, level: u8) -> &[u64] {
+        self.others[attribute][usize::from(level)].get_or_init(|| {
+            let hierarchy = self.attributes[attribute].hierarchy();
+            let labels = self.layout.labels_of_codes(attribute, level);
+            labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
+        })
+    }
+
+    /// What metrics that see no group need to know of a node, given the groups that are left out.
+    pub(crate) fn statistics(&self, levels: Vec<u8>, refused: &FrequencySet) -> Statistics {
+        let mut node = Statistics::of_levels(levels);
+        let rows = refused.measures().rows();
+        node.suppressed_rows = rows.iter().sum();
+        for attribute in 0..self.attributes.len() {
+            let others = self.others(attribute, node.levels[attribute]);
+            let mut rows = rows.iter();
+            let mut sum = 0_u128;
+            refused.visit_codes(attribute, &mut |codes| {
+                for (&code, &rows) in codes.iter().zip(&mut rows) {
+                    sum += u128::from(rows) * u128::from(others[code as usize]);
+                }
+            });
+            node.suppressed_spread[attribute] = sum;
+        }
+        node
+    }
 }
 
 /// Sums over the groups of one node, or of a local recoding.

@@ -65,7 +65,7 @@ pub fn best(
         Needs::Groups => {
             let nodes: Vec<usize> = holding.iter().collect();
             visit(problem, lattice, &nodes, watch, &mut |node, set| {
-                ranking.offer(node, &statistics_of(node, set)?);
+                _ = ranking.offer(node, &statistics_of(node, set)?);
                 Ok(())
             })?;
             return Ok(ranking.into_best());

@@ -156,6 +156,25 @@ impl Policy {
         Ok(true)
     }
 
+    /// The fewest rows of a group that the policy admits; more than there are, if it admits none. `None` where it asks for more
+    /// than numbers of rows, the more the better.
+    pub(crate) fn least_admitted(&self, n_rows: u64) -> Result<Option<u64>> {
+        if self.closure() != Closure::Absorbing || !self.demand().is_rows_only() {
+            return Ok(None);
+        }
+        // Absorbing: what is admitted stays so as it grows.
+        let (mut refused, mut admitted) = (0, n_rows + 1);
+        while refused + 1 < admitted {
+            let middle = refused + (admitted - refused) / 2;
+            if self.admits(Measures::of_rows(vec![middle]).group(0))? {
+                admitted = middle;
+            } else {
+                refused = middle;
+            }
+        }
+        Ok(Some(admitted))
+    }
+
     /// Does the node whose groups these are satisfy the policy?
     pub fn judge(&self, set: &FrequencySet) -> Result<Judgement> {
         let refused_rows = match self.models.as_slice() {

@@ -35,9 +35,7 @@ use rustc_hash::FxHashMap;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
-use crate::group::Measures;
 use crate::lattice::Lattice;
-use crate::privacy::{Closure, Policy};
 use index::Index;
 use ledger::Ledger;
 use reuse::{Groups, Maker, Store};
@@ -121,7 +119,7 @@ impl<'a> Bitmap<'a> {
         }
         // Only what k-anonymity alone says can be said of a set by its size.
         let by_size = match policy.k_only() {
-            Some(policy) => least_admitted(&policy, source.n_rows())?,
+            Some(policy) => policy.least_admitted(source.n_rows())?,
             None => None,
         };
         if by_size.is_none() && demand.is_rows_only() {
@@ -146,25 +144,6 @@ impl<'a> Bitmap<'a> {
     fn has_room(&self) -> bool {
         self.options.memory.is_none_or(|memory| self.ledger.now() <= memory)
     }
-}
-
-/// The fewest rows of a group that a policy admits; more than there are, if it admits none. `None` where the policy asks
-/// for more than numbers of rows, the more the better.
-pub(super) fn least_admitted(policy: &Policy, n_rows: u64) -> Result<Option<u64>> {
-    if policy.closure() != Closure::Absorbing || !policy.demand().is_rows_only() {
-        return Ok(None);
-    }
-    // Absorbing: what is admitted stays so as it grows.
-    let (mut refused, mut admitted) = (0, n_rows + 1);
-    while refused + 1 < admitted {
-        let middle = refused + (admitted - refused) / 2;
-        if policy.admits(Measures::of_rows(vec![middle]).group(0))? {
-            admitted = middle;
-        } else {
-            refused = middle;
-        }
-    }
-    Ok(Some(admitted))
 }
 
 impl Checker for Bitmap<'_> {

@@ -1,0 +1,168 @@
+//! Pushing bits together: those of a word that stand under the ones of a mask, without gaps (PEXT).
+//!
+//! Where the machine has an instruction for it that takes a cycle or so, that is used. AMD before Zen 3 has one that takes
+//! hundreds, so there, and on other machines, each run of ones in the mask is moved down for itself.
+//! Which it is, is found out once, at run time; tests compare both with single bits.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+/// Bits that stand together in a mask: moved down by `down` they are the bits of `ones`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Run {
+    down: u32,
+    ones: u32,
+}
+
+/// The bits of a mask, to be pushed together.
+#[derive(Debug, Clone)]
+pub struct Compress {
+    mask: u64,
+    /// A mask with at most 32 ones has at most 32 runs.
+    runs: [Run; 32],
+    n_runs: usize,
+    has_instruction: bool,
+}
+
+impl Compress {
+    /// Pushes together the bits of `mask`.
+    ///
+    /// # Panics
+    /// When there are more than 32: a number of 32 bits comes out.
+    pub fn new(mask: u64) -> Self {
+        Compress { has_instruction: has_fast_instruction(), ..Compress::portable(mask) }
+    }
+
+    /// The same without the instruction, on any machine.
+    ///
+    /// # Panics
+    /// When `mask` has more than 32 ones.
+    pub fn portable(mask: u64) -> Self {
+        assert!(mask.count_ones() <= 32, "32 bits come out");
+        let mut compress = Compress { mask, runs: [Run::default(); 32], n_runs: 0, has_instruction: false };
+        let (mut rest, mut n_before) = (mask, 0);
+        while rest != 0 {
+            let start = rest.trailing_zeros();
+            let n_ones = (rest >> start).trailing_ones();
+            let ones = (u64::MAX >> (64 - n_ones)) << n_before;
+            compress.runs[compress.n_runs] = Run { down: start - n_before, ones: ones as u32 };
+            compress.n_runs += 1;
+            n_before += n_ones;
+            // In two steps: a run may reach the highest bit.
+            rest = rest >> (start + n_ones - 1) >> 1 << (start + n_ones - 1) << 1;
+        }
+        compress
+    }
+
+    /// Of each word, the bits under the mask.
+    ///
+    /// # Panics
+    /// When there is not room for exactly as many numbers as there are words.
+    pub fn words(&self, words: &[u64], to: &mut [u32]) {
+        assert_eq!(words.len(), to.len());
+        #[cfg(target_arch = "x86_64")]
+        if self.has_instruction {
+            // SAFETY: the machine was seen to have BMI2.
+            unsafe { with_instruction(self.mask, words, to) };
+            return;
+        }
+        // A fixed number of runs lets the compiler unroll, and use vectors.
+        match self.n_runs {
+            0 => to.fill(0),
+            1 => self.by_runs::<1>(words, to),
+            2 => self.by_runs::<2>(words, to),
+            3 => self.by_runs::<3>(words, to),
+            4 => self.by_runs::<4>(words, to),
+            5 => self.by_runs::<5>(words, to),
+            6 => self.by_runs::<6>(words, to),
+            7 => self.by_runs::<7>(words, to),
+            8 => self.by_runs::<8>(words, to),
+            n => {
+                for (word, to) in words.iter().zip(to) {
+                    *to = self.runs[..n]
+                        .iter()
+                        .fold(0, |bits, run| bits | ((word >> run.down) as u32 & run.ones));
+                }
+            }
+        }
+    }
+
+    fn by_runs<const N: usize>(&self, words: &[u64], to: &mut [u32]) {
+        let mut runs = [Run::default(); N];
+        runs.copy_from_slice(&self.runs[..N]);
+        for (word, to) in words.iter().zip(to) {
+            *to = runs.iter().fold(0, |bits, run| bits | ((word >> run.down) as u32 & run.ones));
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+fn with_instruction(mask: u64, words: &[u64], to: &mut [u32]) {
+    for (word, to) in words.iter().zip(to) {
+        *to = std::arch::x86_64::_pext_u64(*word, mask) as u32;
+    }
+}
+
+/// Has the machine the instruction, and is it worth using? Looked up once.
+fn has_fast_instruction() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi2") {
+            return !is_amd_before_zen_3();
+        }
+        false
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_amd_before_zen_3() -> bool {
+    use std::arch::x86_64::__cpuid;
+    #[allow(unused_unsafe, reason = "safe to call since some version of the compiler")]
+    // SAFETY: every 64-bit machine has this instruction, and leaves 0 and 1.
+    let (maker, version) = unsafe { (__cpuid(0), __cpuid(1).eax) };
+    let is_amd = maker.ebx.to_le_bytes() == *b"Auth";
+    let family = (version >> 8 & 0xF) + (version >> 20 & 0xFF);
+    is_amd && family < 0x19
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bit_by_bit(word: u64, mask: u64) -> u32 {
+        let mut ones = (0..64).filter(|at| mask >> at & 1 == 1);
+        (0..32)
+            .fold(0, |bits, place| ones.next().map_or(bits, |at| bits | ((word >> at & 1) as u32) << place))
+    }
+
+    #[test]
+    fn both_ways_push_together_what_single_bits_say() {
+        let mut state = 3_u64;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 29
+        };
+        let edges = [0, 1, 1 << 63, u64::from(u32::MAX), u64::from(u32::MAX) << 32, 0x5555_5555_5555_5555];
+        let sparse: Vec<u64> = (0..300).map(|_| draw() & draw() & draw()).collect();
+        let words: Vec<u64> = (0..50).map(|_| draw()).chain([0, u64::MAX]).collect();
+        let mut n_masks = 0;
+        for mask in edges.into_iter().chain(sparse).filter(|mask| mask.count_ones() <= 32) {
+            n_masks += 1;
+            let expected: Vec<u32> = words.iter().map(|&word| bit_by_bit(word, mask)).collect();
+            for compress in [Compress::new(mask), Compress::portable(mask)] {
+                let mut found = vec![0; words.len()];
+                compress.words(&words, &mut found);
+                assert_eq!(found, expected, "{mask:x}");
+            }
+        }
+        assert!(n_masks > 250);
+    }
+
+    #[test]
+    #[should_panic(expected = "32 bits come out")]
+    fn more_than_32_bits_do_not_fit() {
+        Compress::new(u64::MAX);
+    }
+}

@@ -1,0 +1,57 @@
+//! Counting for any policy: frequency sets with all that it demands.
+
+use super::Groups;
+use crate::check::Problem;
+use crate::error::Result;
+use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::lattice::Grouping;
+use crate::privacy::Judgement;
+
+pub(super) struct General<'a> {
+    problem: Problem<'a>,
+    scratch: Scratch,
+    last: Option<FrequencySet>,
+}
+
+impl<'a> General<'a> {
+    pub(super) fn new(problem: Problem<'a>) -> Self {
+        General { problem, scratch: Scratch::default(), last: None }
+    }
+
+    fn last(&self) -> &FrequencySet {
+        self.last.as_ref().expect("groups are counted before they are judged")
+    }
+}
+
+impl Groups for General<'_> {
+    type Set = FrequencySet;
+    const BY_BITS: bool = false;
+
+    fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping) -> Result<()> {
+        self.last = Some(match from {
+            Some(set) => set.roll_up(to, &mut self.scratch),
+            None => self.problem.source.count(to, &self.problem.policy.demand(), Method::Auto)?,
+        });
+        Ok(())
+    }
+
+    fn fails_early(&mut self, _: Option<&FrequencySet>, _: &Grouping) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn judge(&self) -> Result<Judgement> {
+        self.problem.policy.judge(self.last())
+    }
+
+    fn n_groups(&self) -> usize {
+        self.last().n_groups()
+    }
+
+    fn take(&mut self) -> FrequencySet {
+        self.last().clone()
+    }
+
+    fn refused(&self) -> Result<FrequencySet> {
+        Ok(self.last().select(&self.problem.policy.refused(self.last())?))
+    }
+}

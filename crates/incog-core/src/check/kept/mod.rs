@@ -1,0 +1,339 @@
+//! Groups by merging those of the smallest set kept below a node, wherever that is.
+//!
+//! For traversals that jump: a node's groups come from whichever set kept so far has the fewest groups among those that lie
+//! below it, not only from a direct specialization. What decides the cost is which sets are there.
+//!
+//! 1. A node is asked about. Take the smallest set kept below it; the records, if there is none.
+//! 2. If that set is much finer than the node (by some bits of the key), first make one *halfway*: the node with levels lowered, those
+//!    first that cost the fewest bits, to half the distance. It will serve the node's neighbours too. Repeat from there.
+//! 3. Merge, judge. A node that fails is kept if it has clearly fewer groups than what it was made from; one that
+//!    holds is kept only if generalizations of such nodes may be asked about.
+//!
+//! Where the policy is about numbers of rows alone, groups are packed keys with small counters ([`small`]), whatever it is
+//! otherwise they are frequency sets with all that it demands ([`general`]). Both are kept in the same way.
+//!
+//! Differs from what the notes on roll-up say: no set is forgotten because a height was left, only because all of them
+//! together have grown too large; then the one goes that was last used longest ago.
+//!
+//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most as many groups as there are records, or
+//! some millions.
+
+mod general;
+mod small;
+
+use crate::check::{Checker, Judge, Keep, Problem, Work};
+use crate::error::Result;
+use crate::frequency::{FrequencySet, KeyLayout};
+use crate::lattice::{Grouping, Lattice};
+use crate::privacy::Judgement;
+
+use general::General;
+use small::Small;
+
+/// A set is made halfway where there are at least so many bits between a node and what it would be made from.
+const MIN_DISTANCE: u32 = 5;
+/// A set has hardly fewer groups than it was made from if it has more bits than those can fill, and so many more.
+const SPARE_BITS: u32 = 8;
+/// However few records there are, so many groups are kept.
+const MIN_CAPACITY: usize = 1 << 22;
+
+/// Keeps sets of groups.
+pub(super) struct Kept<'a> {
+    pub(super) problem: Problem<'a>,
+}
+
+impl Checker for Kept<'_> {
+    fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
+        Ok(match Opened::new(self.problem, family, keep)? {
+            Opened::Bytes(judge) => Box::new(judge),
+            Opened::Words(judge) => Box::new(judge),
+            Opened::General(judge) => Box::new(judge),
+        })
+    }
+}
+
+/// A judge with the way of counting that suits the policy.
+enum Opened<'a> {
+    Bytes(KeptJudge<'a, Small<'a, u8>>),
+    Words(KeptJudge<'a, Small<'a, u32>>),
+    General(KeptJudge<'a, General<'a>>),
+}
+
+impl<'a> Opened<'a> {
+    fn new(problem: Problem<'a>, family: &'a Lattice, keep: Keep) -> Result<Self> {
+        let layout = problem.source.layout();
+        let general = || KeptJudge::new(General::new(problem), layout, family, keep, problem.source.n_rows());
+        if !layout.is_narrow() {
+            return Ok(Opened::General(general()));
+        }
+        let n_rows = problem.source.n_rows();
+        Ok(match problem.policy.least_admitted(n_rows)? {
+            Some(k) if k <= u64::from(u8::MAX) => {
+                Opened::Bytes(KeptJudge::new(Small::new(problem, k), layout, family, keep, n_rows))
+            }
+            Some(k) if k <= u64::from(u32::MAX) => {
+                Opened::Words(KeptJudge::new(Small::new(problem, k), layout, family, keep, n_rows))
+            }
+            _ => Opened::General(general()),
+        })
+    }
+}
+
+/// What a policy says of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Does it hold?
+    pub(crate) holds: bool,
+    /// The rows that would be suppressed, if all were counted.
+    pub(crate) refused_rows: Option<u64>,
+}
+
+/// A judge that also says what would be suppressed.
+pub(crate) trait Suppressing {
+    /// What the policy says of a node.
+    fn verdict(&mut self, node: usize) -> Result<Verdict>;
+
+    /// The groups that are left out at the node that was judged last, which must hold.
+    fn refused(&self) -> Result<FrequencySet>;
+}
+
+/// A judge of all attributes for the search for one node.
+pub(crate) fn suppressing<'a>(
+    problem: Problem<'a>,
+    lattice: &'a Lattice,
+    keep: Keep,
+) -> Result<Box<dyn Suppressing + 'a>> {
+    Ok(match Opened::new(problem, lattice, keep)? {
+        Opened::Bytes(judge) => Box::new(judge),
+        Opened::Words(judge) => Box::new(judge),
+        Opened::General(judge) => Box::new(judge),
+    })
+}
+
+/// A way to count groups.
+trait Groups {
+    /// Groups that are kept.
+    type Set;
+    /// Can groups be made from any others that have all their bits? Those of levels with equal labels have the same.
+    const BY_BITS: bool;
+
+    /// Counts the groups of a grouping from those of a finer one, or from the records.
+    fn count(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<()>;
+    /// Does the node fail by so much that some of its groups show it? Where that is not cheap to tell: no.
+    fn fails_early(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<bool>;
+    /// What the policy says of the groups counted last.
+    fn judge(&self) -> Result<Judgement>;
+    /// How many they are.
+    fn n_groups(&self) -> usize;
+    /// Those groups, to be kept.
+    fn take(&mut self) -> Self::Set;
+    /// Those of them that are left out.
+    fn refused(&self) -> Result<FrequencySet>;
+}
+
+struct Entry<S> {
+    grouping: Grouping,
+    n_bits: u32,
+    n_groups: usize,
+    last_used: u64,
+    set: S,
+}
+
+/// Judges the nodes of one family.
+struct KeptJudge<'a, G: Groups> {
+    groups: G,
+    layout: &'a KeyLayout,
+    family: &'a Lattice,
+    keep: Keep,
+    /// Those with the fewest groups first.
+    kept: Vec<Entry<G::Set>>,
+    /// What each of them keeps of a key, where groups are made by bits.
+    masks: Vec<u64>,
+    /// Groupings that were made and had hardly fewer groups: finer ones are in vain too.
+    in_vain: Vec<Grouping>,
+    n_records: usize,
+    n_kept: usize,
+    capacity: usize,
+    work: Work,
+}
+
+impl<'a, G: Groups> KeptJudge<'a, G> {
+    fn new(groups: G, layout: &'a KeyLayout, family: &'a Lattice, keep: Keep, n_rows: u64) -> Self {
+        let n_records = usize::try_from(n_rows).unwrap_or(usize::MAX);
+        KeptJudge {
+            groups,
+            layout,
+            family,
+            keep,
+            kept: Vec::new(),
+            masks: Vec::new(),
+            in_vain: Vec::new(),
+            n_records,
+            n_kept: 0,
+            capacity: n_records.max(MIN_CAPACITY),
+            work: Work::default(),
+        }
+    }
+
+    /// The smallest set kept below a grouping.
+    fn source(&self, to: &Grouping) -> Option<usize> {
+        if G::BY_BITS {
+            // A word instead of two groupings: some searches keep a thousand sets.
+            let mask = self.layout.mask(to);
+            return self.masks.iter().position(|kept| kept & mask == mask);
+        }
+        self.kept.iter().position(|entry| to.generalizes(&entry.grouping))
+    }
+
+    /// How many groups and bits a source has.
+    fn extent(&self, source: Option<usize>) -> (usize, u32) {
+        match source {
+            Some(at) => (self.kept[at].n_groups, self.kept[at].n_bits),
+            None => {
+                let bottom = self.family.grouping(0);
+                (self.n_records, self.layout.n_bits_at(&bottom))
+            }
+        }
+    }
+
+    /// Counts the groups of a grouping from a source.
+    fn count(&mut self, source: Option<usize>, to: &Grouping) -> Result<()> {
+        self.note(source);
+        self.groups.count(source.map(|at| &self.kept[at].set), to)
+    }
+
+    /// Remembers that a source was used.
+    fn note(&mut self, source: Option<usize>) {
+        match source {
+            None => self.work.table_scans += 1,
+            Some(at) => {
+                self.work.groups_touched += self.kept[at].n_groups as u64;
+                self.kept[at].last_used = self.work.table_scans + self.work.nodes_checked;
+            }
+        }
+    }
+
+    /// A source for a node, near enough: made if there is none.
+    fn near_source(&mut self, node: usize) -> Result<Option<usize>> {
+        let to = self.family.grouping(node);
+        let n_bits = self.layout.n_bits_at(&to);
+        loop {
+            let source = self.source(&to);
+            let (n_groups, n_source_bits) = self.extent(source);
+            let distance = n_source_bits.saturating_sub(n_bits);
+            if distance < MIN_DISTANCE {
+                return Ok(source);
+            }
+            let limit = (n_bits + distance / 2).min(n_groups.max(1).ilog2() + SPARE_BITS);
+            let floor = source.map_or_else(|| self.family.grouping(0), |at| self.kept[at].grouping);
+            let halfway = self.family.grouping(self.lowered(node, &floor, limit));
+            let is_known = |grouping: &Grouping| {
+                self.in_vain.iter().any(|in_vain| in_vain.generalizes(grouping))
+                    || source.is_some_and(|at| self.kept[at].grouping == *grouping)
+            };
+            if halfway == to || is_known(&halfway) {
+                return Ok(source);
+            }
+            self.count(source, &halfway)?;
+            if self.is_worth_it(n_groups) {
+                self.keep_last(halfway);
+            } else {
+                self.in_vain.push(halfway);
+            }
+        }
+    }
+
+    /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.
+    fn lowered(&self, node: usize, floor: &Grouping, most_bits: u32) -> usize {
+        let attributes = self.family.attributes();
+        let mut levels: Vec<u8> = self.family.levels(node).collect();
+        let mut n_bits = self.layout.n_bits_at(&self.family.grouping(node));
+        loop {
+            let mut best: Option<(u32, usize)> = None;
+            for (at, &attribute) in attributes.iter().enumerate() {
+                if levels[at] > floor.level(attribute).unwrap_or(0) {
+                    let bits = |level| self.layout.n_bits_of(attribute, level);
+                    let added = bits(levels[at] - 1) - bits(levels[at]);
+                    if n_bits + added <= most_bits && best.is_none_or(|(least, _)| added < least) {
+                        best = Some((added, at));
+                    }
+                }
+            }
+            let Some((added, at)) = best else {
+                return self.family.node(&levels);
+            };
+            levels[at] -= 1;
+            n_bits += added;
+        }
+    }
+
+    /// Are the groups counted last clearly fewer than those that they were made from?
+    fn is_worth_it(&self, n_before: usize) -> bool {
+        self.groups.n_groups() as u64 * 5 <= n_before as u64 * 4
+    }
+
+    /// Keeps the groups counted last.
+    fn keep_last(&mut self, grouping: Grouping) {
+        let n_groups = self.groups.n_groups();
+        if n_groups > self.capacity {
+            return;
+        }
+        self.n_kept += n_groups;
+        while self.n_kept > self.capacity {
+            let oldest = (0..self.kept.len()).min_by_key(|&at| self.kept[at].last_used);
+            let Some(at) = oldest else { break };
+            self.n_kept -= self.kept.remove(at).n_groups;
+            if G::BY_BITS {
+                self.masks.remove(at);
+            }
+        }
+        let entry = Entry {
+            grouping,
+            n_bits: self.layout.n_bits_at(&grouping),
+            n_groups,
+            last_used: self.work.table_scans + self.work.nodes_checked,
+            set: self.groups.take(),
+        };
+        let place = self.kept.partition_point(|other| other.n_groups < n_groups);
+        self.kept.insert(place, entry);
+        if G::BY_BITS {
+            self.masks.insert(place, self.layout.mask(&grouping));
+        }
+    }
+}
+
+impl<G: Groups> Suppressing for KeptJudge<'_, G> {
+    fn verdict(&mut self, node: usize) -> Result<Verdict> {
+        self.work.nodes_checked += 1;
+        let to = self.family.grouping(node);
+        let source = self.near_source(node)?;
+        let set = source.map(|at| &self.kept[at].set);
+        if self.groups.fails_early(set, &to)? {
+            self.note(source);
+            return Ok(Verdict { holds: false, refused_rows: None });
+        }
+        self.count(source, &to)?;
+        let judgement = self.groups.judge()?;
+        // In no order: some will lie above this one, if it fails.
+        let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
+        let (n_before, _) = self.extent(source);
+        if is_asked_from && self.is_worth_it(n_before) {
+            self.keep_last(to);
+        }
+        Ok(Verdict { holds: judgement.holds, refused_rows: Some(judgement.refused_rows) })
+    }
+
+    fn refused(&self) -> Result<FrequencySet> {
+        self.groups.refused()
+    }
+}
+
+impl<G: Groups> Judge for KeptJudge<'_, G> {
+    fn judge(&mut self, node: usize) -> Result<bool> {
+        Ok(self.verdict(node)?.holds)
+    }
+
+    fn work(&self) -> Work {
+        self.work
+    }
+}
