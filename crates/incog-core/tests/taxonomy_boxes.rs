@@ -453,9 +453,12 @@ fn naive_leaves(kind: &Kind, cells: &[String], domain: &Domain) -> i64 {
         .filter(|cell| !cell.is_empty())
         .map(|cell| if let Kind::Categories = kind { 0 } else { number(kind, cell) })
         .collect();
+    // To the least multiple of the step that is 10 units, or 28 days, or more.
     let outward = |step: i64, unit: i64| {
         let (least, greatest) = (values.iter().min().unwrap(), values.iter().max().unwrap());
-        ((greatest.div_euclid(step) + 1) * step - least.div_euclid(step) * step) / unit + missing
+        let at_least = if matches!(kind, Kind::Days { .. }) { 28 * unit } else { 10 * unit };
+        let outer = (1..).map(|times| times * step).find(|&outer| outer >= at_least).unwrap();
+        ((greatest.div_euclid(outer) + 1) * outer - least.div_euclid(outer) * outer) / unit + missing
     };
     match kind {
         Kind::Categories => 6 + missing,
@@ -806,7 +809,7 @@ fn weights_steer_which_attribute_is_cut() {
         let problem = Problem { source: &rows, policy: &policy };
         let found = mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap().unwrap();
         for (_, labels) in released(&setting, &found.recoding) {
-            assert_eq!(labels[uncut], "[1, 10)");
+            assert_eq!(labels[uncut], "[0, 10)");
         }
     }
 }
