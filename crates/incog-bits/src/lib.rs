@@ -14,8 +14,9 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] pushes bits of words together: the number of a group's cell from its packed key.
+//! [`positions`] finds the separators of a text.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs` and `compress.rs`: loads and stores of vectors, and the
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs` and `positions.rs`: loads and stores of vectors, and the
 //! calls of functions that were compiled for instructions the machine was seen to have.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
@@ -23,9 +24,11 @@
 //! an eighth with one in ten thousand. Such sets are better kept as lists of records.
 
 mod compress;
+mod positions;
 mod simd;
 
 pub use compress::Compress;
+pub use positions::positions;
 pub use simd::Path;
 
 use simd::Line;

@@ -29,9 +29,10 @@
 
 mod column_type;
 mod read;
+mod shared_file;
 mod text;
 mod write;
 
 pub use column_type::ColumnType;
 pub use read::Parquet;
-pub use write::{Released, write};
+pub use write::{Released, Writer};

@@ -2,8 +2,8 @@
 //!
 //! A cell is formatted only when its value is new to the column: numbers, dates and the like are looked up by
 //! their bits, and texts of a chunk that the file itself keeps as a dictionary by their number in it. All other
-//! texts are looked up as they stand in the decoded page. Memory: the codes, the distinct values twice while
-//! reading, and one batch of rows.
+//! texts are looked up as they stand in the decoded page. Each column is read by one thread. Memory: the codes, the distinct
+//! values twice while reading, and one batch of rows.
 //!
 //! No message contains a cell. What the decoder says about damaged pages is therefore left out.
 
@@ -20,15 +20,18 @@ use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Result, Watch};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
 use crate::ColumnType;
+use crate::shared_file::SharedFile;
 use crate::text::{Formatter, in_utc};
 
 /// Rows decoded at a time; the watch is asked between two batches.
@@ -110,26 +113,33 @@ impl Parquet {
                 format!("{} columns cannot take the rows of a file that has {}", columns.len(), header.len()),
             ));
         }
-        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|error| damaged(&path, &error))?;
-        let mut seen: Vec<Seen> = types.iter().map(|_| Seen::default()).collect();
-        let mut n_read = 0;
-        for batch in batches {
-            watch.check()?;
-            let batch = batch.map_err(|error| damaged(&path, &error.into()))?;
-            for ((array, column), seen) in batch.columns().iter().zip(&mut *columns).zip(&mut seen) {
-                seen.append(array, column)?;
+        let file = SharedFile::new(file).map_err(|error| unreadable(&path, &error))?;
+        let read = |(at, column): (usize, &mut Column)| -> Result<Seen> {
+            let only = ProjectionMask::leaves(metadata.metadata().file_metadata().schema_descr(), [at]);
+            let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+                .with_batch_size(BATCH_ROWS)
+                .with_projection(only)
+                .build()
+                .map_err(|error| damaged(&path, &error))?;
+            let mut seen = Seen::default();
+            let mut n_read = 0;
+            for batch in batches {
+                watch.check()?;
+                let batch = batch.map_err(|error| damaged(&path, &error.into()))?;
+                seen.append(batch.column(0), column)?;
+                n_read += batch.num_rows() as u64;
             }
-            n_read += batch.num_rows() as u64;
-        }
-        if n_read != n_rows {
-            return Err(Error::input(format!(
-                "data file `{}` is damaged: it announces {n_rows} rows and has {n_read}",
-                path.display()
-            )));
-        }
+            if n_read != n_rows {
+                return Err(Error::input(format!(
+                    "data file `{}` is damaged: it announces {n_rows} rows and has {n_read}",
+                    path.display()
+                )));
+            }
+            Ok(seen)
+        };
+        // Whatever the number of threads, the first column that cannot be read is told.
+        let seen: Vec<Result<Seen>> = columns.par_iter_mut().enumerate().map(read).collect();
+        let seen: Vec<Seen> = seen.into_iter().collect::<Result<_>>()?;
         Ok(types.into_iter().zip(seen).map(|(kept, seen)| kept.with_nulls(seen.null.is_some())).collect())
     }
 }

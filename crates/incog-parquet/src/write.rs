@@ -1,27 +1,30 @@
 //! A release as Parquet.
 //!
-//! Every distinct label is turned into a value once; rows then take values by code. Compressed with zstd,
-//! dictionaries on, a million rows to a row group. A column can be null only if it is.
+//! Every distinct label is turned into a value once; rows then take values by code. Each column is encoded by one thread, a
+//! row group at a time. Compressed with zstd, dictionaries on, about a million rows to a row group. A column can be null only if
+//! it is.
 
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::types::UInt32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, UInt32Array};
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Result};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use rayon::prelude::*;
 
 use crate::read::io_error;
 use crate::{ColumnType, text};
 
+/// A row group ends when it has so many rows.
 const ROW_GROUP_ROWS: usize = 1 << 20;
-
-/// Rows encoded at a time; the watch is asked between two batches. Divides the rows of a row group.
-const BATCH_ROWS: usize = 1 << 16;
 
 /// One column of a release, to be written: row `i` has the label `labels[codes[i]]`.
 #[derive(Debug, Clone)]
@@ -32,40 +35,118 @@ pub struct Released<'a> {
     pub kept: Option<&'a ColumnType>,
     /// The distinct labels. One that no row has is not written.
     pub labels: Vec<&'a str>,
-    /// The label of each row.
-    pub codes: Vec<u32>,
 }
 
-/// Writes a release, and hands back what it was written to. Stops when the watch is cancelled.
-pub fn write<W: Write + Send>(to: W, columns: &[Released<'_>], watch: &Watch) -> Result<W> {
-    let n_rows = columns.first().map_or(0, |column| column.codes.len());
-    if columns.is_empty() || columns.iter().any(|column| column.codes.len() != n_rows) {
-        return Err(broken("the columns of a release are not equally long"));
+/// A Parquet file that is being written.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    columns: Vec<Values>,
+    /// The row group that is being filled: a writer for each column.
+    group: Vec<ArrowColumnWriter>,
+    n_group_rows: usize,
+}
+
+/// The values behind the labels of a column.
+struct Values {
+    field: FieldRef,
+    values: ArrayRef,
+}
+
+impl<W: Write + Send> std::fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("n_columns", &self.columns.len()).finish_non_exhaustive()
     }
-    let values: Vec<ArrayRef> = columns.iter().map(values).collect::<Result<_>>()?;
-    let fields: Vec<Field> = columns
-        .iter()
-        .zip(&values)
-        .map(|(column, values)| Field::new(column.name, values.data_type().clone(), values.null_count() > 0))
-        .collect();
-    let schema = Arc::new(Schema::new(fields));
-    let mut writer =
-        ArrowWriter::try_new(to, schema.clone(), Some(properties())).map_err(|error| failed(&error))?;
-    for start in (0..n_rows).step_by(BATCH_ROWS) {
-        watch.check()?;
-        let rows = start..n_rows.min(start + BATCH_ROWS);
-        let arrays = columns.iter().zip(&values).map(|(column, values)| {
-            let codes = UInt32Array::from(column.codes[rows.clone()].to_vec());
-            take(values, &codes, None)
-        });
-        let arrays =
-            arrays.collect::<Result<_, _>>().map_err(|_| broken("a release's rows cannot be gathered"))?;
-        let batch = RecordBatch::try_new(schema.clone(), arrays)
-            .map_err(|_| broken("a release's columns do not have their types"))?;
-        writer.write(&batch).map_err(|error| failed(&error))?;
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// Starts a file with these columns.
+    pub fn new(to: W, columns: &[Released<'_>]) -> Result<Self> {
+        if columns.is_empty() {
+            return Err(broken("a release has no columns"));
+        }
+        let values: Vec<ArrayRef> = columns.par_iter().map(values).collect::<Result<_>>()?;
+        let columns: Vec<Values> = columns
+            .iter()
+            .zip(values)
+            .map(|(column, values)| {
+                let field = Field::new(column.name, values.data_type().clone(), values.null_count() > 0);
+                Values { field: Arc::new(field), values }
+            })
+            .collect();
+        let schema = Schema::new(columns.iter().map(|column| Arc::clone(&column.field)).collect::<Vec<_>>());
+        let writer = ArrowWriter::try_new(to, Arc::new(schema), Some(properties()));
+        let (file, factory) =
+            writer.and_then(ArrowWriter::into_serialized_writer).map_err(|error| failed(&error))?;
+        Ok(Writer { file, factory, columns, group: Vec::new(), n_group_rows: 0 })
     }
-    watch.check()?;
-    writer.into_inner().map_err(|error| failed(&error))
+
+    /// Appends rows: for each column the codes of their labels.
+    pub fn write(&mut self, codes: Vec<Vec<u32>>) -> Result<()> {
+        let n_rows = codes.first().map_or(0, Vec::len);
+        if codes.len() != self.columns.len() || codes.iter().any(|codes| codes.len() != n_rows) {
+            return Err(broken("the columns of a release are not equally long"));
+        }
+        if self.group.is_empty() {
+            let number = self.file.flushed_row_groups().len();
+            self.group = self.factory.create_column_writers(number).map_err(|error| failed(&error))?;
+        }
+        let columns = self.columns.par_iter().zip(&mut self.group).zip(codes);
+        columns.try_for_each(|((column, writer), codes)| {
+            let array = column.cells(codes)?;
+            for leaf in compute_leaves(&column.field, &array).map_err(|error| failed(&error))? {
+                writer.write(&leaf).map_err(|error| failed(&error))?;
+            }
+            Ok(())
+        })?;
+        self.n_group_rows += n_rows;
+        if self.n_group_rows >= ROW_GROUP_ROWS { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        if self.group.is_empty() {
+            return Ok(());
+        }
+        let columns = std::mem::take(&mut self.group).into_par_iter();
+        let chunks: Vec<_> = columns
+            .map(ArrowColumnWriter::close)
+            .collect::<Result<_, _>>()
+            .map_err(|error| failed(&error))?;
+        self.n_group_rows = 0;
+        let mut group = self.file.next_row_group().map_err(|error| failed(&error))?;
+        for chunk in chunks {
+            chunk.append_to_row_group(&mut group).map_err(|error| failed(&error))?;
+        }
+        group.close().map_err(|error| failed(&error))?;
+        Ok(())
+    }
+
+    /// Ends the file, and hands back what it was written to.
+    pub fn finish(mut self) -> Result<W> {
+        self.end_group()?;
+        self.file.into_inner().map_err(|error| failed(&error))
+    }
+}
+
+impl Values {
+    /// The cells of rows with these codes.
+    fn cells(&self, codes: Vec<u32>) -> Result<ArrayRef> {
+        // Checked before rows are gathered: taking a code without a label would panic.
+        if codes.iter().any(|&code| code as usize >= self.values.len()) {
+            let name = self.field.name();
+            return Err(broken(&format!("column `{name}` of a release has a code without a label")));
+        }
+        let codes = UInt32Array::from(codes);
+        let gathered = |_| broken("a release's rows cannot be gathered");
+        if matches!(self.values.data_type(), DataType::Utf8 | DataType::LargeUtf8)
+            && !self.field.is_nullable()
+        {
+            // The encoder looks texts up by their codes, and nobody copies them.
+            let cells = DictionaryArray::<UInt32Type>::try_new(codes, Arc::clone(&self.values));
+            return Ok(Arc::new(cells.map_err(gathered)?));
+        }
+        take(&self.values, &codes, None).map_err(gathered)
+    }
 }
 
 /// Statistics per column chunk, not per page: they are of released values only, and readers skip by them.
@@ -80,10 +161,6 @@ fn properties() -> WriterProperties {
 
 /// The values behind the labels.
 fn values(column: &Released<'_>) -> Result<ArrayRef> {
-    // Checked before rows are gathered: taking a code without a label would panic.
-    if column.codes.iter().any(|&code| code as usize >= column.labels.len()) {
-        return Err(broken(&format!("column `{}` of a release has a code without a label", column.name)));
-    }
     let is_null =
         |label: &str| label.is_empty() && column.kept.is_some_and(|kept| !kept.is_text() || kept.has_nulls());
     let labels: Vec<Option<&str>> =

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use half::f16;
 use incog_core::table::{Column, Role};
 use incog_core::{ErrorKind, Watch};
-use incog_parquet::{ColumnType, Parquet, Released};
+use incog_parquet::{ColumnType, Parquet, Released, Writer};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
@@ -50,10 +50,17 @@ fn write_all_kept(path: &Path, columns: &[Column], types: &[ColumnType]) {
             name: column.name(),
             kept: Some(kept),
             labels: column.dictionary().values().collect(),
-            codes: column.codes().to_vec(),
         })
         .collect();
-    incog_parquet::write(File::create(path).unwrap(), &released, &Watch::new()).unwrap().sync_all().unwrap();
+    let codes = columns.iter().map(|column| column.codes().to_vec()).collect();
+    write(File::create(path).unwrap(), &released, codes).unwrap().sync_all().unwrap();
+}
+
+/// A release that is written at once.
+fn write<W: Write + Send>(to: W, columns: &[Released<'_>], codes: Vec<Vec<u32>>) -> incog_core::Result<W> {
+    let mut writer = Writer::new(to, columns)?;
+    writer.write(codes)?;
+    writer.finish()
 }
 
 fn read_arrays(path: &Path) -> RecordBatch {
@@ -281,8 +288,8 @@ fn empty_text_becomes_null_only_where_there_were_nulls() {
 #[test]
 fn a_generalized_column_is_text_without_nulls_and_unused_labels_stay_out() {
     let labels = vec!["[20, 30)", "secret label", ""];
-    let column = Released { name: "age", kept: None, labels, codes: vec![0, 2, 0] };
-    let file = incog_parquet::write(Vec::new(), &[column], &Watch::new()).unwrap();
+    let column = Released { name: "age", kept: None, labels };
+    let file = write(Vec::new(), &[column], vec![vec![0, 2, 0]]).unwrap();
     let found = |text: &str| file.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(found("[20, 30)"), "short pages are searchable");
     assert!(!found("secret"));
@@ -336,7 +343,7 @@ fn several_files_append_to_the_same_columns() {
 }
 
 #[test]
-fn reading_and_writing_stop_when_cancelled() {
+fn reading_stops_when_cancelled() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("source.parquet");
     write_source(&path, &[("n", Arc::new(Int32Array::from(vec![1])))], WriterProperties::default());
@@ -344,9 +351,6 @@ fn reading_and_writing_stop_when_cancelled() {
     watch.cancel();
     let mut columns = vec![Column::new("n", Role::Other)];
     let error = Parquet::open(&path).unwrap().read_into(&mut columns, &watch).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Cancelled);
-    let column = Released { name: "n", kept: None, labels: vec!["a"], codes: vec![0] };
-    let error = incog_parquet::write(Vec::new(), &[column], &watch).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
@@ -428,17 +432,39 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
     let path = folder.path().join("source.parquet");
     write_source(&path, &[("n", Arc::new(Int32Array::from(vec![1])))], WriterProperties::default());
     let parquet = Parquet::open(&path).unwrap();
-    let released = |labels, codes| Released { name: "n", kept: Some(&parquet.types()[0]), labels, codes };
-    let refused = |column| {
-        let error = incog_parquet::write(Vec::new(), &[column], &Watch::new()).unwrap_err();
+    let released = |labels| Released { name: "n", kept: Some(&parquet.types()[0]), labels };
+    let refused = |column, codes| {
+        let error = write(Vec::new(), &[column], vec![codes]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
         error.to_string()
     };
     assert_eq!(
-        refused(released(vec!["1", "Beth"], vec![0])),
+        refused(released(vec!["1", "Beth"]), vec![0]),
         "column `n` of a release has a label that is not of its type Int32"
     );
-    assert_eq!(refused(released(vec!["1"], vec![1])), "column `n` of a release has a code without a label");
-    let uneven = [released(vec!["1"], vec![0]), released(vec!["1"], vec![])];
-    assert!(incog_parquet::write(Vec::new(), &uneven, &Watch::new()).is_err());
+    assert_eq!(refused(released(vec!["1"]), vec![1]), "column `n` of a release has a code without a label");
+    let text = || Released { name: "t", kept: None, labels: vec!["a"] };
+    assert_eq!(refused(text(), vec![0, 1]), "column `t` of a release has a code without a label");
+    let two = [released(vec!["1"]), released(vec!["1"])];
+    assert!(write(Vec::new(), &two, vec![vec![0], vec![]]).is_err(), "uneven");
+    assert!(write(Vec::new(), &two, vec![vec![0]]).is_err(), "too few");
+}
+
+#[test]
+fn rows_written_in_many_parts_come_back_in_their_order() {
+    let labels: Vec<String> = (0..1000).map(|n| format!("label {n}")).collect();
+    let column = Released { name: "c", kept: None, labels: labels.iter().map(String::as_str).collect() };
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("release.parquet");
+    let mut writer = Writer::new(File::create(&path).unwrap(), &[column]).unwrap();
+    // More than a row group.
+    let n_rows = 1_100_000_u32;
+    let parts: Vec<u32> = (0..n_rows).map(|row| row.wrapping_mul(2_654_435_761) % 1000).collect();
+    for part in parts.chunks(99_991) {
+        writer.write(vec![part.to_vec()]).unwrap();
+    }
+    writer.finish().unwrap();
+    let (columns, _) = read_columns(&path);
+    let back = columns[0].codes().iter().map(|&code| columns[0].dictionary().value(code));
+    assert!(back.eq(parts.iter().map(|&code| labels[code as usize].as_str())));
 }

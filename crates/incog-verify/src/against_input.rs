@@ -267,8 +267,8 @@ fn possible_levels(
     released_at: usize,
     input_at: usize,
 ) -> Vec<usize> {
-    let released = label_counts(release, released_at);
-    let values = label_counts(input, input_at);
+    let (released, values) =
+        rayon::join(|| label_counts(release, released_at), || label_counts(input, input_at));
     let is_possible = |level: usize| {
         let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
         for (value, n) in &values {

@@ -8,8 +8,11 @@
 //!
 //! Exact: different rows never share a key. Memory: 8 bytes a row while folding, for a moment 28 while grouping, 4 a row
 //! and 4 a group after it.
-//! Columns come one at a time.
+//! Columns come one at a time, rows are shared out among threads; numbers do not depend on how many there are.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// More rows than this cannot be told apart by the numbers used here.
@@ -20,6 +23,9 @@ const MAX_CELLS: u64 = 1 << 26;
 
 /// About so many rows share a hash table.
 const PART_ROWS: usize = 1 << 14;
+
+/// At least so many rows are worth a thread's while.
+const SHARE: usize = 1 << 15;
 
 /// Equal labels get equal numbers, from 0 upward in order of first appearance.
 #[derive(Default)]
@@ -80,9 +86,9 @@ impl Keys {
         let mut keys = self.keys.as_mut_slice();
         for &(codes, numbers) in parts {
             let (part, rest) = keys.split_at_mut(codes.len());
-            for (key, &code) in part.iter_mut().zip(codes) {
+            part.par_iter_mut().zip(codes).with_min_len(SHARE).for_each(|(key, &code)| {
                 *key = *key * radix + u64::from(numbers[code as usize]);
-            }
+            });
             keys = rest;
         }
         assert!(keys.is_empty(), "a column has a code for every row");
@@ -127,33 +133,21 @@ impl Keys {
         self.keys.iter().enumerate().map(first).collect()
     }
 
-    /// The same with many small hash tables: one large one would not fit the processor's cache.
+    /// The same with many small hash tables: one large one would not fit the processor's cache. Each thread deals some rows to
+    /// the tables; then each takes a table, with its rows in order, at a time.
     fn first_rows_by_hash(&self) -> Vec<u32> {
         let bits = self.keys.len().div_ceil(PART_ROWS).next_power_of_two().ilog2().min(10);
-        let part = |key: u64| (hash(key) >> 32 & ((1 << bits) - 1)) as usize;
-        // Sort the rows by part, keeping their order.
-        let mut ends = vec![0_usize; 1 << bits];
-        for &key in &self.keys {
-            ends[part(key)] += 1;
-        }
-        let mut start = 0;
-        for end in &mut ends {
-            start += std::mem::replace(end, start);
-        }
-        let mut sorted = vec![(0_u64, 0_u32); self.keys.len()];
-        for (row_idx, &key) in self.keys.iter().enumerate() {
-            let end = &mut ends[part(key)];
-            sorted[*end] = (key, row_idx as u32);
-            *end += 1;
-        }
-        let mut firsts = vec![0; self.keys.len()];
-        let mut slots: Vec<(u64, u32)> = Vec::new();
-        let mut start = 0;
-        for end in ends {
-            let n_slots = (2 * (end - start)).next_power_of_two();
+        let n_rows = self.keys.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+        let shares = self.keys.par_chunks(n_rows).enumerate();
+        let dealt: Vec<Dealt> = shares.map(|(at, keys)| Dealt::new(keys, at * n_rows, bits)).collect();
+        let firsts: Vec<AtomicU32> =
+            self.keys.par_iter().with_min_len(SHARE).map(|_| AtomicU32::new(0)).collect();
+        (0..1_usize << bits).into_par_iter().for_each_init(Vec::new, |slots: &mut Vec<(u64, u32)>, part| {
+            let n_keys: usize = dealt.iter().map(|dealt| dealt.part(part).len()).sum();
+            let n_slots = (2 * n_keys).next_power_of_two();
             slots.clear();
             slots.resize(n_slots, (0, u32::MAX));
-            for &(key, row_idx) in &sorted[start..end] {
+            for &(key, row_idx) in dealt.iter().flat_map(|dealt| dealt.part(part)) {
                 let mut slot = hash(key) as usize & (n_slots - 1);
                 while slots[slot].1 != u32::MAX && slots[slot].0 != key {
                     slot = (slot + 1) & (n_slots - 1);
@@ -161,11 +155,45 @@ impl Keys {
                 if slots[slot].1 == u32::MAX {
                     slots[slot] = (key, row_idx);
                 }
-                firsts[row_idx as usize] = slots[slot].1;
+                // Every row is in one part only: nobody else writes there.
+                firsts[row_idx as usize].store(slots[slot].1, Relaxed);
             }
-            start = end;
+        });
+        firsts.into_iter().map(AtomicU32::into_inner).collect()
+    }
+}
+
+/// Some rows, sorted by the hash table that they belong to, otherwise in their order.
+struct Dealt {
+    keys: Vec<(u64, u32)>,
+    /// Where each part ends.
+    ends: Vec<usize>,
+}
+
+impl Dealt {
+    /// Deals rows from `first_row` on to 2 to the power of `bits` parts.
+    fn new(keys: &[u64], first_row: usize, bits: u32) -> Self {
+        let part = |key: u64| (hash(key) >> 32 & ((1 << bits) - 1)) as usize;
+        let mut ends = vec![0_usize; 1 << bits];
+        for &key in keys {
+            ends[part(key)] += 1;
         }
-        firsts
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut sorted = vec![(0_u64, 0_u32); keys.len()];
+        for (at, &key) in keys.iter().enumerate() {
+            let end = &mut ends[part(key)];
+            sorted[*end] = (key, (first_row + at) as u32);
+            *end += 1;
+        }
+        Dealt { keys: sorted, ends }
+    }
+
+    fn part(&self, part: usize) -> &[(u64, u32)] {
+        let start = if part == 0 { 0 } else { self.ends[part - 1] };
+        &self.keys[start..self.ends[part]]
     }
 }
 

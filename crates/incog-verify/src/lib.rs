@@ -67,13 +67,24 @@ use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
 
 /// A table of labels, column by column.
-pub trait Labels {
+pub trait Labels: Sync {
     /// The columns' names.
     fn header(&self) -> Vec<&str>;
     /// How many rows there are.
     fn n_rows(&self) -> usize;
     /// One column.
     fn column(&self, column_idx: usize) -> LabelColumn<'_>;
+
+    /// The labels of a column without its codes.
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        self.column(column_idx).labels
+    }
+
+    /// The codes of a column for the rows from `first` on: as many as there is room for. To be written anew where
+    /// [`column`](Self::column) has to make the codes of all rows.
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        to.copy_from_slice(&self.column(column_idx).codes[first..first + to.len()]);
+    }
 }
 
 /// A column: the cell of row i is `labels[codes[i]]`.

@@ -43,6 +43,14 @@ impl Labels for Released<'_> {
             codes: Cow::Owned(self.0.codes(column_idx)),
         }
     }
+
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        self.0.labels(column_idx).collect()
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        self.0.codes_from(column_idx, first, to);
+    }
 }
 
 /// A table as strings.
@@ -60,6 +68,10 @@ impl Labels for Collected<'_> {
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
         let column = &self.0.columns()[column_idx];
         LabelColumn { labels: column.dictionary().values().collect(), codes: Cow::Borrowed(column.codes()) }
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        to.copy_from_slice(&self.0.columns()[column_idx].codes()[first..first + to.len()]);
     }
 }
 

@@ -313,9 +313,18 @@ impl FrequencySet {
         }
         with_keys!(self.layout, &self.keys, |keys, packed| {
             let mask = packed.target(&self.layout, &self.grouping).mask;
+            // Most records are in none: a bit for each hash that a group has spares them the search.
+            let n_bits = (16 * keys.len()).next_power_of_two();
+            let bit = |key: &_| Key::mix(key) as usize & (n_bits - 1);
+            let mut is_taken = vec![0_u64; n_bits.div_ceil(64)];
+            for key in keys {
+                is_taken[bit(key) / 64] |= 1 << (bit(key) % 64);
+            }
             let is_outside = |&record: &u32| {
                 let codes = columns.iter().map(|codes| codes[record as usize]);
-                keys.binary_search(&packed.pack(codes).masked(&mask)).is_err()
+                let key = packed.pack(codes).masked(&mask);
+                let bit = bit(&key);
+                is_taken[bit / 64] >> (bit % 64) & 1 == 0 || keys.binary_search(&key).is_err()
             };
             (0..n_records).into_par_iter().filter(is_outside).collect()
         })

@@ -2,8 +2,13 @@
 //!
 //! A view: it points into the table and the hierarchies and copies no text, but the labels of boxes.
 
+use rayon::prelude::*;
+
 use crate::hierarchy::{Attribute, Attributes};
 use crate::table::{Column, Role, Table};
+
+/// How many records a thread looks up at a time.
+const BLOCK: usize = 1 << 15;
 
 /// What leaves the house, if it passes verification.
 #[derive(Debug)]
@@ -95,13 +100,26 @@ impl<'a> Release<'a> {
 
     /// The code of each released record's label.
     pub fn codes(&self, column_idx: usize) -> Vec<u32> {
+        let mut codes = vec![0; self.rows.len()];
+        let blocks = codes.par_chunks_mut(BLOCK).enumerate();
+        blocks.for_each(|(at, block)| self.codes_from(column_idx, at * BLOCK, block));
+        codes
+    }
+
+    /// The same for released records that follow each other, from the record `first` on: as many as there is room for.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    pub fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
         let ReleasedColumn { column, generalized } = &self.columns[column_idx];
-        let values = self.rows.iter().map(|&row_idx| column.codes()[row_idx as usize]);
+        let records = first..first + to.len();
+        let rows = &self.rows[records.clone()];
+        let values = rows.iter().map(|&row_idx| column.codes()[row_idx as usize]);
         match generalized {
-            None => values.collect(),
+            None => put(to, values),
             Some((attribute, Generalized::Alike(level))) => {
                 let labels = attribute.labels_at(*level);
-                values.map(|value| labels[value as usize]).collect()
+                put(to, values.map(|value| labels[value as usize]));
             }
             Some((attribute, Generalized::ByRow(levels))) => {
                 let mut first_code = 0;
@@ -116,9 +134,9 @@ impl<'a> Release<'a> {
                     let (first_code, labels) = by_level[usize::from(level)];
                     first_code + labels[value as usize]
                 };
-                values.zip(levels).map(code).collect()
+                put(to, values.zip(&levels[records]).map(code));
             }
-            Some((_, Generalized::Named { codes, .. })) => codes.clone(),
+            Some((_, Generalized::Named { codes, .. })) => to.copy_from_slice(&codes[records]),
         }
     }
 
@@ -133,5 +151,11 @@ impl<'a> Release<'a> {
             Some((_, Generalized::Named { labels, codes })) => return &labels[codes[row_idx] as usize],
         };
         attribute.hierarchy().labels(level).value(attribute.labels_at(level)[value as usize])
+    }
+}
+
+fn put(to: &mut [u32], codes: impl Iterator<Item = u32>) {
+    for (to, code) in to.iter_mut().zip(codes) {
+        *to = code;
     }
 }

@@ -73,6 +73,12 @@ impl Labels for TableRelease<'_> {
         };
         LabelColumn { labels, codes: Cow::Borrowed(codes) }
     }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        let (Cells::Kept { codes, .. } | Cells::Labels { codes, .. } | Cells::Numbers { codes, .. }) =
+            &self.columns[column_idx].1;
+        to.copy_from_slice(&codes[first..first + to.len()]);
+    }
 }
 
 /// New keys of a table, or numbers of groups: which number each row or group has, less 1.

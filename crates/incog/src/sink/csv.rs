@@ -3,27 +3,25 @@
 //! Whoever reads it without being told the delimiter finds it out from the header. So names with another delimiter in
 //! them are quoted, and in a table of one column, whose header has none, all such fields.
 //!
-//! Each label is quoted once, not each cell; blocks of rows are put together by several threads and written in order.
-
-use std::ops::Range;
+//! Each label is quoted once, not each cell; blocks of rows are put together by several threads while the ones before are
+//! written, in order.
 
 use incog_core::{Result, Watch};
-use incog_verify::{LabelColumn, Labels};
+use incog_verify::Labels;
 use rayon::prelude::*;
 
-use crate::sink::{Rows, Unfinished};
+use crate::job::Order;
+use crate::sink::Unfinished;
+use crate::sink::shuffle::Shuffled;
 use crate::source::DELIMITERS;
 
 /// How many rows a thread puts together at a time.
 const BLOCK: usize = 1 << 14;
 
-/// How many columns' codes are held at a time beside those of all rows.
-const COLUMNS: usize = 2;
-
 /// Writes a release in the given order of rows.
 pub(super) fn write(
     release: &dyn Labels,
-    rows: &Rows,
+    order: Order,
     delimiter: u8,
     file: &mut Unfinished,
     watch: &Watch,
@@ -41,74 +39,175 @@ pub(super) fn write(
     file.put(&line)?;
     let width = header.len();
     let quoting = if width == 1 { Quoting::OnlyColumn } else { Quoting::Cell };
-    let mut columns: Vec<Quoted> = Vec::with_capacity(width);
-    let mut codes = vec![0; release.n_rows() * width];
-    let places: Vec<usize> = (0..width).collect();
-    for some in places.chunks(COLUMNS) {
-        let released: Vec<LabelColumn<'_>> = some.iter().map(|&at| release.column(at)).collect();
-        columns.extend(released.iter().map(|column| Quoted::new(&column.labels, delimiter, quoting)));
-        side_by_side(&released, some[0], width, &mut codes);
-    }
-    // One block a thread at a time, so that memory stays flat.
-    let blocks: Vec<Range<usize>> =
-        (0..rows.len()).step_by(BLOCK).map(|start| start..rows.len().min(start + BLOCK)).collect();
-    let mut buffers: Vec<Vec<u8>> = vec![Vec::new(); 2 * rayon::current_num_threads()];
-    for some in blocks.chunks(buffers.len()) {
-        watch.check()?;
-        buffers.par_iter_mut().zip(some).for_each(|(buffer, block)| {
-            buffer.clear();
-            for at in block.clone() {
-                let row = rows.get(at) * width;
-                for (column, &code) in columns.iter().zip(&codes[row..row + width]) {
-                    buffer.extend_from_slice(column.field(code as usize));
+    let columns = (0..width).into_par_iter();
+    let lines = Lines::new(columns.map(|at| Quoted::new(&release.labels(at), delimiter, quoting)).collect());
+    match order {
+        Order::Input => {
+            let n_rows = release.n_rows();
+            in_turns(n_rows.div_ceil(BLOCK), file, watch, |block, text| {
+                let first = block * BLOCK;
+                let n_rows = BLOCK.min(n_rows - first);
+                let mut codes = vec![0; n_rows * width];
+                for (at, codes) in codes.chunks_mut(n_rows.max(1)).enumerate() {
+                    release.codes_from(at, first, codes);
                 }
-                // The last delimiter becomes the end of the line.
-                if let Some(last) = buffer.last_mut() {
-                    *last = b'\n';
+                for row in 0..n_rows {
+                    lines.append((0..width).map(|at| codes[at * n_rows + row]), text);
                 }
-            }
-        });
-        for (buffer, block) in buffers.iter().zip(some) {
-            file.put(buffer)?;
-            watch.count_rows(block.len() as u64);
+                n_rows
+            })
+        }
+        Order::Shuffle => {
+            let rows = Shuffled::new(release, watch)?;
+            in_turns(rows.n_buckets(), file, watch, |bucket, text| {
+                let rows = rows.bucket(bucket);
+                rows.each(|codes| lines.append(codes.iter().copied(), text));
+                rows.len()
+            })
         }
     }
-    Ok(())
 }
 
-/// Puts the codes of some columns, the first of which stands at `first`, side by side with those of the others: shuffled
-/// rows are then one jump in memory apart, not one a column.
-fn side_by_side(columns: &[LabelColumn<'_>], first: usize, width: usize, codes: &mut [u32]) {
-    codes.par_chunks_mut(width * BLOCK).enumerate().for_each(|(block, codes)| {
-        for (at, column) in columns.iter().enumerate() {
-            let from = &column.codes[block * BLOCK..];
-            for (to, &code) in codes[first + at..].iter_mut().step_by(width).zip(from) {
-                *to = code;
+/// Several threads put blocks together; those that are ready are written in order meanwhile. `put_together` tells how many rows
+/// a block has.
+fn in_turns(
+    n_blocks: usize,
+    file: &mut Unfinished,
+    watch: &Watch,
+    put_together: impl Fn(usize, &mut Text) -> usize + Sync,
+) -> Result<()> {
+    let at_once = 4 * rayon::current_num_threads();
+    let mut ready: Vec<(Text, usize)> = Vec::new();
+    let mut next: Vec<(Text, usize)> = Vec::new();
+    let mut write = |ready: &[(Text, usize)]| {
+        ready.iter().try_for_each(|(text, n_rows)| {
+            file.put(text.bytes())?;
+            watch.count_rows(*n_rows as u64);
+            Ok(())
+        })
+    };
+    for first in (0..n_blocks).step_by(at_once) {
+        watch.check()?;
+        next.resize_with(at_once.min(n_blocks - first), Default::default);
+        let (written, ()) = rayon::join(
+            || write(&ready),
+            || {
+                next.par_iter_mut().with_max_len(1).enumerate().for_each(|(at, (text, n_rows))| {
+                    text.clear();
+                    *n_rows = put_together(first + at, text);
+                });
+            },
+        );
+        written?;
+        std::mem::swap(&mut ready, &mut next);
+    }
+    write(&ready)
+}
+
+/// Text that grows at its end, in a buffer that is longer.
+#[derive(Default)]
+struct Text {
+    buffer: Vec<u8>,
+    length: usize,
+}
+
+impl Text {
+    fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    /// Makes room for so many bytes.
+    fn reserve(&mut self, n: usize) {
+        if self.buffer.len() < self.length + n {
+            self.buffer.resize(2 * (self.length + n), 0);
+        }
+    }
+}
+
+/// All lines that there can be.
+struct Lines {
+    columns: Vec<Quoted>,
+    /// No line needs more room.
+    longest: usize,
+}
+
+impl Lines {
+    fn new(columns: Vec<Quoted>) -> Self {
+        let longest = columns.iter().map(|column| column.longest.max(SHORT)).sum();
+        Lines { columns, longest }
+    }
+
+    /// Appends the line with these labels.
+    #[inline]
+    fn append(&self, codes: impl Iterator<Item = u32>, text: &mut Text) {
+        text.reserve(self.longest);
+        let Text { buffer, length } = text;
+        for (column, code) in self.columns.iter().zip(codes) {
+            let cell = &column.cells[code as usize];
+            let n_bytes = usize::from(cell[SHORT - 1]);
+            if n_bytes == LONG {
+                let long = column.long(code as usize);
+                buffer[*length..*length + long.len()].copy_from_slice(long);
+                *length += long.len();
+            } else {
+                // All of it, as that is one instruction; what is too much is overwritten by the next.
+                buffer[*length..*length + SHORT].copy_from_slice(cell);
+                *length += n_bytes;
             }
         }
-    });
+        // The last delimiter becomes the end of the line.
+        if !self.columns.is_empty() {
+            buffer[*length - 1] = b'\n';
+        }
+    }
 }
+
+/// Fields of less than so many bytes stand in the table itself.
+const SHORT: usize = 16;
+
+/// Instead of its length: the field is longer.
+const LONG: usize = 255;
 
 /// A column's labels, quoted where they must be, each followed by the delimiter.
 struct Quoted {
+    /// A short field and, in the last byte, its length.
+    cells: Vec<[u8; SHORT]>,
     text: Vec<u8>,
-    /// Where each label starts and ends.
+    /// Where each field ends.
     ends: Vec<usize>,
+    longest: usize,
 }
 
 impl Quoted {
     fn new(labels: &[&str], delimiter: u8, quoting: Quoting) -> Self {
         let mut text = Vec::new();
         let mut ends = vec![0];
+        let mut cells = Vec::with_capacity(labels.len());
+        let mut longest = 0;
         for label in labels {
+            let start = text.len();
             quote(label, delimiter, quoting, &mut text);
             text.push(delimiter);
+            let field = &text[start..];
+            let mut cell = [0; SHORT];
+            if field.len() < SHORT {
+                cell[..field.len()].copy_from_slice(field);
+                cell[SHORT - 1] = field.len() as u8;
+            } else {
+                cell[SHORT - 1] = LONG as u8;
+            }
+            cells.push(cell);
+            longest = longest.max(field.len());
             ends.push(text.len());
         }
-        Quoted { text, ends }
+        Quoted { cells, text, ends, longest }
     }
 
-    fn field(&self, code: usize) -> &[u8] {
+    fn long(&self, code: usize) -> &[u8] {
         &self.text[self.ends[code]..self.ends[code + 1]]
     }
 }

@@ -8,6 +8,7 @@ mod csv;
 mod folder;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod shuffle;
 
 pub(crate) use folder::{Place, UnfinishedFolder};
 
@@ -17,7 +18,6 @@ use std::path::{Path, PathBuf};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, Verified};
 use incog_verify::{VerifiedAnatomy, VerifiedDatabase};
-use rand::seq::SliceRandom;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -73,11 +73,10 @@ fn write_labels(
     watch: &Watch,
 ) -> Result<Finished> {
     watch.enter(Stage::Writing);
-    let rows = Rows::new(release.n_rows(), order);
     match layout {
-        Layout::Csv { delimiter } => csv::write(release, &rows, *delimiter, &mut file, watch)?,
+        Layout::Csv { delimiter } => csv::write(release, order, *delimiter, &mut file, watch)?,
         #[cfg(feature = "parquet")]
-        Layout::Parquet { types } => file = parquet::write(release, &rows, types, file, watch)?,
+        Layout::Parquet { types } => file = parquet::write(release, order, types, file, watch)?,
     }
     file.finish()
 }
@@ -125,42 +124,6 @@ impl Layout {
     #[cfg(not(feature = "parquet"))]
     fn parquet(path: &Path, _: &Format, _: &[(usize, bool)]) -> Result<Self> {
         Err(cannot_write(path, "this incog was built without Parquet"))
-    }
-}
-
-/// In which order rows are written.
-pub(crate) enum Rows {
-    /// The input's: so many.
-    AsTheyAre(usize),
-    /// Any.
-    Shuffled(Vec<u32>),
-}
-
-impl Rows {
-    fn new(n_rows: usize, order: Order) -> Self {
-        match order {
-            Order::Input => Rows::AsTheyAre(n_rows),
-            Order::Shuffle => {
-                let mut rows: Vec<u32> = (0..n_rows as u32).collect();
-                rows.shuffle(&mut rand::rng());
-                Rows::Shuffled(rows)
-            }
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Rows::AsTheyAre(n_rows) => *n_rows,
-            Rows::Shuffled(rows) => rows.len(),
-        }
-    }
-
-    /// Which row comes at a place.
-    fn get(&self, at: usize) -> usize {
-        match self {
-            Rows::AsTheyAre(_) => at,
-            Rows::Shuffled(rows) => rows[at] as usize,
-        }
     }
 }
 

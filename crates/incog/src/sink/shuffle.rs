@@ -1,0 +1,126 @@
+//! Rows in an order that nobody can guess.
+//!
+//! Each row is dealt into one of many buckets, drawn anew, and each bucket is then shuffled for itself. That makes every order
+//! equally likely, as shuffling all rows at once would (Rao 1961; Sandelius 1962), but jumps around in a bucket, which fits the
+//! processor's cache, and not in the whole table. Randomness is the operating system's, and recorded nowhere.
+//!
+//! Cost: two passes over the codes. Memory: 4 bytes a cell, 2 a row.
+
+use std::ops::Range;
+
+use incog_core::{Result, Watch};
+use incog_verify::Labels;
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+/// About so many bytes of codes are in a bucket.
+const BUCKET_BYTES: usize = 1 << 18;
+
+/// More buckets than this would be too many to deal into at a time.
+const MAX_BUCKETS: usize = 1 << 11;
+
+/// How many rows' codes are looked up at a time.
+const BLOCK: usize = 1 << 12;
+
+/// All rows of a table, dealt.
+pub(super) struct Shuffled {
+    /// Rows that follow each other in the table were dealt by one thread, into buckets of its own.
+    hands: Vec<Hand>,
+    n_buckets: usize,
+    width: usize,
+}
+
+/// What one thread dealt.
+struct Hand {
+    /// The codes of all cells, row by row, bucket by bucket.
+    codes: Vec<u32>,
+    /// After which row each bucket ends.
+    ends: Vec<usize>,
+}
+
+impl Shuffled {
+    /// Deals the rows of a table.
+    pub(super) fn new(table: &dyn Labels, watch: &Watch) -> Result<Self> {
+        let (n_rows, width) = (table.n_rows(), table.header().len());
+        let n_buckets = (n_rows * width * 4 / BUCKET_BYTES).clamp(1, MAX_BUCKETS).next_power_of_two();
+        let rows_a_hand = n_rows.div_ceil(rayon::current_num_threads()).max(1);
+        let firsts: Vec<usize> = (0..n_rows).step_by(rows_a_hand).collect();
+        let hands = firsts.into_par_iter().map(|first| {
+            watch.check()?;
+            Ok(Hand::deal(table, first..n_rows.min(first + rows_a_hand), width, n_buckets))
+        });
+        Ok(Shuffled { hands: hands.collect::<Result<_>>()?, n_buckets, width })
+    }
+
+    pub(super) fn n_buckets(&self) -> usize {
+        self.n_buckets
+    }
+
+    /// The rows of a bucket, in an order drawn now.
+    pub(super) fn bucket(&self, bucket: usize) -> Bucket<'_> {
+        let mut rows: Vec<(u32, u32)> = Vec::new();
+        for (at, hand) in self.hands.iter().enumerate() {
+            let start = if bucket == 0 { 0 } else { hand.ends[bucket - 1] };
+            rows.extend((start..hand.ends[bucket]).map(|row| (at as u32, row as u32)));
+        }
+        rows.shuffle(&mut rand::rng());
+        Bucket { shuffled: self, rows }
+    }
+}
+
+impl Hand {
+    fn deal(table: &dyn Labels, rows: Range<usize>, width: usize, n_buckets: usize) -> Self {
+        let mut rng = rand::rng();
+        let mut random = vec![0_u8; 2 * rows.len()];
+        rng.fill_bytes(&mut random);
+        // A power of two: every bucket is equally likely.
+        let bucket =
+            |random: &[u8]| usize::from(u16::from_le_bytes([random[0], random[1]])) & (n_buckets - 1);
+        let mut ends = vec![0; n_buckets];
+        for random in random.chunks_exact(2) {
+            ends[bucket(random)] += 1;
+        }
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut codes = vec![0; rows.len() * width];
+        let mut block = vec![0; BLOCK * width];
+        for (random, first) in random.chunks(2 * BLOCK).zip(rows.step_by(BLOCK)) {
+            let n_rows = random.len() / 2;
+            for (at, codes) in block.chunks_mut(BLOCK).enumerate() {
+                table.codes_from(at, first, &mut codes[..n_rows]);
+            }
+            for (row, random) in random.chunks_exact(2).enumerate() {
+                let end = &mut ends[bucket(random)];
+                for (at, code) in codes[*end * width..][..width].iter_mut().enumerate() {
+                    *code = block[at * BLOCK + row];
+                }
+                *end += 1;
+            }
+        }
+        Hand { codes, ends }
+    }
+}
+
+/// The rows of a bucket, in random order.
+pub(super) struct Bucket<'a> {
+    shuffled: &'a Shuffled,
+    /// Whose hand a row is in, and where there.
+    rows: Vec<(u32, u32)>,
+}
+
+impl Bucket<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Hands over the codes of one row after the other.
+    pub(super) fn each(&self, mut take: impl FnMut(&[u32])) {
+        let width = self.shuffled.width;
+        for &(hand, row) in &self.rows {
+            take(&self.shuffled.hands[hand as usize].codes[row as usize * width..][..width]);
+        }
+    }
+}
