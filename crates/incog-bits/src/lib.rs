@@ -13,7 +13,7 @@
 //! | [`Bits::and`], [`Bits::unite`] | two sets | one |
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
-//! [`Compress`] pushes bits of words together: the number of a group's cell from its packed key.
+//! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
 //!
 //! This crate is the only one with unsafe code, all of it in `simd.rs` and `compress.rs`: loads and stores of vectors, and the
 //! calls of functions that were compiled for instructions the machine was seen to have.
@@ -25,7 +25,7 @@
 mod compress;
 mod simd;
 
-pub use compress::Compress;
+pub use compress::{Compress, CompressWide};
 pub use simd::Path;
 
 use simd::Line;
