@@ -9,6 +9,7 @@ mod alpha;
 mod bitmap;
 mod choose;
 mod dataset;
+mod models;
 mod fast;
 mod plot;
 mod mondrian;
@@ -78,6 +79,8 @@ enum Suite {
     Relational,
     /// Mondrian: Adult and Lands End, 8 attributes, k = 10 (`--only adult` leaves Lands End out)
     Mondrian,
+    /// Recoding models on Adult: time, loss and, with `--features memory`, peak memory
+    Models,
     /// The best node and all nodes, Adult and Lands End, k = 5 (`--only adult` leaves Lands End out)
     Fast,
     /// Every checker on every case against the one that is chosen
@@ -164,6 +167,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Mondrian) {
         mondrian::suite(&arguments)?;
+    }
+    if runs(Suite::Models) {
+        models::suite(&arguments)?;
     }
     if runs(Suite::Fast) {
         fast::suite(&arguments)?;

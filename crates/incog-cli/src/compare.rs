@@ -15,8 +15,8 @@ use crate::signals::watch;
 pub(crate) struct Arguments {
     #[command(flatten)]
     job: JobArguments,
-    /// The models, separated by commas: full-domain, or names that `incog list` prints under recoding [default: all that
-    /// are fast enough]
+    /// The models, separated by commas: full-domain, mondrian-relaxed, or names that `incog list` prints under recoding
+    /// [default: all that are fast enough]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     models: Vec<String>,
     /// How to print the result
@@ -37,10 +37,7 @@ enum Format {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = watch()?;
-    let mut job = arguments.job.job()?;
-    // Which algorithm the job names is what is compared here.
-    job.search.algorithm = None;
-    let plan = Plan::new(&job, &watch)?;
+    let plan = Plan::to_compare(&arguments.job.job()?, &watch)?;
     let models = match arguments.models.as_slice() {
         [] => MODELS.iter().map(|&name| name.to_owned()).collect(),
         models => models.to_vec(),

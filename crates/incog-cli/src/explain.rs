@@ -66,6 +66,7 @@ fn everything() -> Vec<Explained> {
     add(&mut everything, "algorithm", incog::algorithm::ALL);
     add(&mut everything, "algorithm for single-dimension recoding", incog::algorithm::SINGLE);
     add(&mut everything, "algorithm for multi-dimension or cell recoding", incog::algorithm::BY_GROUPS);
+    add(&mut everything, "algorithm for recoding by intervals and boxes", incog::algorithm::BOXES);
     add(&mut everything, "algorithm for local recoding", incog::algorithm::LOCAL);
     add(&mut everything, "algorithm for databases", incog::relational::ALL);
     add(&mut everything, "checker", incog::check::ALL);

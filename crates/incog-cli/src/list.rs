@@ -13,6 +13,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     section(&mut text, "algorithms", incog::algorithm::ALL);
     section(&mut text, "single-dimension recoding", incog::algorithm::SINGLE);
     section(&mut text, "multi-dimension and cell recoding", incog::algorithm::BY_GROUPS);
+    section(&mut text, "recoding by intervals and boxes", incog::algorithm::BOXES);
     section(&mut text, "local recoding", incog::algorithm::LOCAL);
     section(&mut text, "databases", incog::relational::ALL);
     section(&mut text, "checkers", incog::check::ALL);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use incog::job::{
-    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, Order, Output, Paths, RecordJob, RequireJob,
-    RoleJob,
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, Order, OrderJob, Output, Paths, RecordJob,
+    RequireJob, RoleJob,
 };
 use incog::{Error, Job, Record, Result};
 
@@ -42,6 +42,10 @@ pub(crate) struct JobArguments {
     /// A rule for one quasi-identifier, as in a job file: 'age={ intervals = [5, 10, 20] }'
     #[arg(long, value_name = "NAME=RULE", help_heading = "Columns")]
     hierarchy: Vec<String>,
+    /// The order of one quasi-identifier for ordered-set and mondrian, as in a job file: 'age=numbers', 'day=dates',
+    /// 'job=hierarchy', 'grade=["low", "high"]', 'age={ of = "numbers", step = 5 }'
+    #[arg(long, value_name = "NAME=RULE", help_heading = "Columns")]
+    ordered: Vec<String>,
 
     /// Size of the smallest group
     #[arg(short, long, allow_negative_numbers = true, help_heading = "Policy")]
@@ -59,8 +63,9 @@ pub(crate) struct JobArguments {
     require: Vec<String>,
 
     /// cover, exhaustive, bottom-up, samarati or incognito; datafly, genetic or attribute-suppression for one generalization;
-    /// full-subtree or unrestricted value by value; full-subgraph or unrestricted-multi by combinations of values; top-down,
-    /// cell-generalization or cell-suppression row by row; miracle, miraclex or dmiracle for databases [default: cover,
+    /// full-subtree or unrestricted value by value; full-subgraph or unrestricted-multi by combinations of values;
+    /// ordered-set or mondrian by intervals; top-down, cell-generalization or cell-suppression row by row; miracle,
+    /// miraclex or dmiracle for databases [default: cover,
     /// miraclex]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     algorithm: Option<String>,
@@ -153,6 +158,9 @@ impl JobArguments {
         }
         for rule in &self.hierarchy {
             give_rule(&mut job, rule)?;
+        }
+        for order in &self.ordered {
+            give_order(&mut job, order)?;
         }
         if let Some(k) = self.k {
             job.policy.k = k;
@@ -274,6 +282,7 @@ impl JobArguments {
             ("other", !self.other.is_empty()),
             ("rest", self.rest.is_some()),
             ("hierarchy", !self.hierarchy.is_empty()),
+            ("ordered", !self.ordered.is_empty()),
             ("k", self.k.is_some()),
             ("suppression", self.suppression.is_some()),
             ("unit", self.unit.is_some()),
@@ -405,9 +414,10 @@ fn give_roles(job: &mut Job, roles: &[(&Vec<String>, RoleJob)]) -> Result<()> {
     }
     for (names, role) in roles {
         for name in *names {
-            let hierarchy = job.columns.shift_remove(name).and_then(|column| column.hierarchy);
-            let hierarchy = hierarchy.filter(|_| *role == RoleJob::QuasiIdentifier);
-            job.columns.insert(name.clone(), ColumnJob { role: *role, hierarchy });
+            // What else the job says of it is about quasi-identifiers.
+            let before = job.columns.shift_remove(name).filter(|_| *role == RoleJob::QuasiIdentifier);
+            let (hierarchy, order) = before.map_or((None, None), |column| (column.hierarchy, column.order));
+            job.columns.insert(name.clone(), ColumnJob { role: *role, hierarchy, order });
             job.lines.forget(&["columns", name]);
             job.lines.forget(&["columns", name, "role"]);
         }
@@ -437,7 +447,7 @@ fn give_rest(job: &mut Job, rest: Rest) -> Result<()> {
         Rest::Other => RoleJob::Other,
     };
     for name in job.header()? {
-        job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None });
+        job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
     }
     Ok(())
 }
@@ -476,16 +486,32 @@ fn requirement(flag: &str) -> Result<RequireJob> {
     Ok(require)
 }
 
-fn give_rule(job: &mut Job, flag: &str) -> Result<()> {
-    let (name, rule) = flag.split_once('=').ok_or_else(|| {
-        Error::input("--hierarchy is not NAME=RULE")
-            .with_hint("for example 'age={ intervals = [5, 10, 20] }'")
+/// The quasi-identifier that a flag `--flag NAME=...` is about, and what it says.
+fn about_column<'j, 'g>(
+    job: &'j mut Job,
+    flag: &str,
+    given: &'g str,
+    example: &str,
+) -> Result<(&'g str, &'j mut ColumnJob, &'g str)> {
+    let (name, rest) = given.split_once('=').ok_or_else(|| {
+        Error::input(format!("--{flag} is not NAME=RULE")).with_hint(format!("for example '{example}'"))
     })?;
     let name = name.trim();
-    let Some(column) = job.columns.get_mut(name).filter(|column| column.role == RoleJob::QuasiIdentifier)
-    else {
-        return Err(Error::input(format!("--hierarchy names `{name}`, which is no quasi-identifier")));
-    };
+    match job.columns.get_mut(name).filter(|column| column.role == RoleJob::QuasiIdentifier) {
+        Some(column) => Ok((name, column, rest)),
+        None => Err(Error::input(format!("--{flag} names `{name}`, which is no quasi-identifier"))),
+    }
+}
+
+fn give_order(job: &mut Job, flag: &str) -> Result<()> {
+    let (name, column, order) = about_column(job, "ordered", flag, "age=numbers")?;
+    column.order = Some(OrderJob::parse(order)?);
+    job.lines.forget(&["columns", name, "order"]);
+    Ok(())
+}
+
+fn give_rule(job: &mut Job, flag: &str) -> Result<()> {
+    let (name, column, rule) = about_column(job, "hierarchy", flag, "age={ intervals = [5, 10, 20] }")?;
     let mut rule = HierarchyJob::parse(rule)?;
     if let Some(file) = rule.file.take() {
         rule.file = Some(from_here(file)?);

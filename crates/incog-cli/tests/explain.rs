@@ -42,7 +42,7 @@ fn no_name_and_an_unknown_name_are_errors_that_name_the_list() {
         (&["explain"][..], "error: nothing to explain is named"),
         (&["explain", "los"], "error: there is nothing named `los`; did you mean `loss`?"),
         (&["explain", "K-anonimity"], "did you mean `k-anonymity`?"),
-        (&["explain", "mondrian"], "error: there is nothing named `mondrian`\n"),
+        (&["explain", "swapping"], "error: there is nothing named `swapping`\n"),
     ] {
         let output = incog(arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();

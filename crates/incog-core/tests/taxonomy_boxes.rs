@@ -7,7 +7,7 @@ use std::sync::Arc;
 use incog_core::Watch;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
-    Choice, Cuts, Extent, Gain, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
+    Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -20,7 +20,9 @@ use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
 use incog_core::table::{Column, Role, Table};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
+use incog_testkit::labels::{Input, Released};
 use incog_testkit::random;
+use incog_verify::{BoxesClaim, Claims, Finding, OrderClaim, OverlapClaim, RecodingClaim, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -301,6 +303,65 @@ fn check_release(world: &World, setting: &Setting, wanted: &Wanted, recoding: &P
     check_scores(world, setting, recoding, &released);
 }
 
+/// The independent checker reads the same from the labels. Where no step is given, all are multiples of the finest.
+fn recheck(
+    setting: &Setting,
+    orders: Vec<Option<OrderClaim>>,
+    recoding: &PerBox,
+    k: u64,
+    overlap: OverlapClaim,
+) -> Vec<Finding> {
+    let recoding = Recoding::PerBox(recoding.clone());
+    let release = Released(recoding.apply(&setting.table, &setting.attributes).unwrap());
+    let paths = |attribute: &Attribute| {
+        let hierarchy = attribute.hierarchy();
+        let label = |leaf: u32, level: u8| {
+            hierarchy.labels(level).value(hierarchy.generalize(leaf, 0, level)).to_owned()
+        };
+        let path =
+            |leaf: u32| (0..=hierarchy.height()).map(|level| label(leaf, level)).collect::<Vec<String>>();
+        let leaves = 0..hierarchy.labels(0).len() as u32;
+        incog_verify::Hierarchy {
+            levels: (0..=usize::from(hierarchy.height())).collect(),
+            paths: leaves.map(|leaf| (label(leaf, 0), path(leaf))).collect(),
+        }
+    };
+    let input = Input(&setting.table);
+    let claims = Claims {
+        quasi_identifiers: setting.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
+        k,
+        columns: None,
+        sensitive: vec![],
+        source: Some(Source {
+            input: &input,
+            hierarchies: setting.attributes.iter().map(paths).collect(),
+            unit: None,
+            budget: setting.table.n_rows() as u64,
+            recoding: RecodingClaim::Boxes(BoxesClaim { orders, overlap }),
+        }),
+    };
+    let findings = incog_verify::check(&release, &claims).findings;
+    findings.into_iter().filter(|finding| !finding.holds).collect()
+}
+
+fn order_claims(world: &World) -> Vec<Option<OrderClaim>> {
+    let order = |(kind, _): &(Kind, Vec<String>)| match kind {
+        Kind::Whole { step, bounds } => Some(OrderClaim::Numbers {
+            step: step.unwrap_or(1).to_string(),
+            bounds: bounds.map(|(least, end)| [least.to_string(), end.to_string()]),
+        }),
+        Kind::Tenths { step } => {
+            Some(OrderClaim::Numbers { step: format!("{}.{}", step / 10, step % 10), bounds: None })
+        }
+        Kind::Days { step } => {
+            Some(OrderClaim::Dates { step: step.unwrap_or(1).unsigned_abs(), bounds: None })
+        }
+        Kind::Categories => Some(OrderClaim::Categories(CATEGORIES.map(str::to_owned).to_vec())),
+        Kind::Tree { .. } => None,
+    };
+    world.columns.iter().map(order).collect()
+}
+
 /// A label has its value, and its ends are on the grid or are bounds.
 fn check_label(kind: &Kind, cell: &str, label: &str) {
     if let Kind::Tree { .. } = kind {
@@ -392,9 +453,12 @@ fn naive_leaves(kind: &Kind, cells: &[String], domain: &Domain) -> i64 {
         .filter(|cell| !cell.is_empty())
         .map(|cell| if let Kind::Categories = kind { 0 } else { number(kind, cell) })
         .collect();
+    // To the least multiple of the step that is 10 units, or 28 days, or more.
     let outward = |step: i64, unit: i64| {
         let (least, greatest) = (values.iter().min().unwrap(), values.iter().max().unwrap());
-        ((greatest.div_euclid(step) + 1) * step - least.div_euclid(step) * step) / unit + missing
+        let at_least = if matches!(kind, Kind::Days { .. }) { 28 * unit } else { 10 * unit };
+        let outer = (1..).map(|times| times * step).find(|&outer| outer >= at_least).unwrap();
+        ((greatest.div_euclid(outer) + 1) * outer - least.div_euclid(outer) * outer) / unit + missing
     };
     match kind {
         Kind::Categories => 6 + missing,
@@ -422,11 +486,19 @@ fn run_mondrian(
     mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap()
 }
 
+fn steps(max_steps: u64) -> Limits {
+    Limits { max_steps: Some(max_steps), deadline: None }
+}
+
 fn run_ordered_set(setting: &Setting, policy: &Policy, cost: Gain, max_nodes: u64) -> Option<Found<PerBox>> {
     let rows = setting.rows();
     let problem = Problem { source: &rows, policy };
-    let options =
-        OrderedSetOptions { domains: setting.domains.clone(), cost, weights: Vec::new(), max_nodes };
+    let options = OrderedSetOptions {
+        domains: setting.domains.clone(),
+        cost,
+        weights: Vec::new(),
+        limits: steps(max_nodes),
+    };
     ordered_set(problem, &setting.attributes, options, &Watch::new()).unwrap()
 }
 
@@ -467,6 +539,8 @@ proptest! {
                 prop_assert_eq!(valid, Ok(()));
                 prop_assert_eq!(found.quality, Quality::Heuristic);
                 check_release(&world, &setting, &wanted, &found.recoding);
+                let claim = if cuts == Cuts::Strict { OverlapClaim::DisjointBoxes } else { OverlapClaim::Allowed };
+                prop_assert_eq!(recheck(&setting, order_claims(&world), &found.recoding, wanted.k, claim), []);
                 let again = run_mondrian(&setting, &policy, cuts, choice, extent);
                 prop_assert_eq!(Some(found), again);
             }
@@ -489,6 +563,8 @@ proptest! {
             let valid = check_ordered_set(&found.recoding, &setting.table, &setting.attributes);
             prop_assert_eq!(valid, Ok(()));
             check_release(&world, &setting, &wanted, &found.recoding);
+            let claim = OverlapClaim::DisjointLabels;
+            prop_assert_eq!(recheck(&setting, order_claims(&world), &found.recoding, wanted.k, claim), []);
         }
     }
 
@@ -694,8 +770,12 @@ fn a_column_without_an_order_and_a_limit_of_nothing_are_refused_with_advice() {
     let rows = setting.rows();
     let problem = Problem { source: &rows, policy: &policy };
     let run = |domains: &Domains, max_nodes| {
-        let options =
-            OrderedSetOptions { domains: domains.clone(), cost: Gain::Loss, weights: Vec::new(), max_nodes };
+        let options = OrderedSetOptions {
+            domains: domains.clone(),
+            cost: Gain::Loss,
+            weights: Vec::new(),
+            limits: steps(max_nodes),
+        };
         ordered_set(problem, &setting.attributes, options, &Watch::new())
     };
     let error = run(&setting.domains, 0).unwrap_err();
@@ -729,7 +809,7 @@ fn weights_steer_which_attribute_is_cut() {
         let problem = Problem { source: &rows, policy: &policy };
         let found = mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap().unwrap();
         for (_, labels) in released(&setting, &found.recoding) {
-            assert_eq!(labels[uncut], "[1, 10)");
+            assert_eq!(labels[uncut], "[0, 10)");
         }
     }
 }
@@ -785,6 +865,11 @@ fn adult_is_cut_into_boxes_that_hold() {
             let overlap = if cuts == Cuts::Strict { Overlap::Disjoint } else { Overlap::Allowed };
             let valid = check_mondrian(&found.recoding, &setting.table, &setting.attributes, overlap);
             assert_eq!(valid, Ok(()), "k = {k}, {cuts:?}");
+            let claim =
+                if cuts == Cuts::Strict { OverlapClaim::DisjointBoxes } else { OverlapClaim::Allowed };
+            let mut orders = vec![None; 8];
+            orders[0] = Some(OrderClaim::Numbers { step: "1".into(), bounds: None });
+            assert_eq!(recheck(&setting, orders, &found.recoding, k, claim), []);
             let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
             for (_, labels) in released(&setting, &found.recoding) {
                 *sizes.entry(labels).or_default() += 1;

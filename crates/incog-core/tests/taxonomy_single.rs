@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use incog_core::algorithm::Aim;
+use incog_core::algorithm::Limits;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::single::{
     AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single, SingleAnswer,
@@ -495,7 +496,7 @@ proptest! {
         let nodes: Vec<ValueLevels> = nodes.iter().map(|levels| of_node(&sample, levels)).collect();
         let best_node = setting.best(&nodes, name);
 
-        let greedy = FullSubtreeOptions { max_cuts: 0, ..FullSubtreeOptions::new(aim) };
+        let greedy = FullSubtreeOptions { max_cuts: 0, max_steps: 0, ..FullSubtreeOptions::new(aim) };
         let greedy = full_subtree(problem, &setting.attributes, greedy, &watch).unwrap();
         prop_assert!(greedy.is_some() || best_node.is_none());
         let mut of_greedy = None;
@@ -654,6 +655,15 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
         prop_assert!(is_close(found, best), "{name}: {found} {best}");
     }
 
+    let branched = FullSubtreeOptions { max_cuts: 0, max_steps: u64::MAX, ..FullSubtreeOptions::new(aim) };
+    let found = full_subtree(problem, &setting.attributes, branched, &watch).unwrap();
+    if let (Some(Found { recoding, quality }), Some(best)) = (found, subtree) {
+        let found = check_values(setting, &recoding, name)?;
+        prop_assert_eq!(check_full_subtree(&recoding, &setting.attributes), Ok(()));
+        prop_assert!(is_no_worse(metric, best, found), "{name}: {found} {best}");
+        prop_assert!(quality == Quality::Heuristic || is_close(found, best), "{name}: {found} {best}");
+    }
+
     let exact = UnrestrictedOptions { max_recodings: u64::MAX, ..UnrestrictedOptions::new(aim) };
     let found = unrestricted(problem, &setting.attributes, exact, &watch).unwrap();
     prop_assert_eq!(found.is_some(), any.is_some());
@@ -736,7 +746,7 @@ fn labels_that_are_written_alike_are_one_group_whatever_their_level() {
             let aim = Aim { metric: find(metric::ALL, name).unwrap().item, costs: &costs };
             let (problem, watch) = (setting.problem(), Watch::new());
             for max_cuts in [0, u64::MAX] {
-                let options = FullSubtreeOptions { aim, max_cuts };
+                let options = FullSubtreeOptions { max_cuts, ..FullSubtreeOptions::new(aim) };
                 let found = full_subtree(problem, &setting.attributes, options, &watch).unwrap().unwrap();
                 check_full_subtree(&found.recoding, &setting.attributes).unwrap();
                 let found = check_values(&setting, &found.recoding, name).unwrap();
@@ -815,6 +825,11 @@ fn on_adult_a_freer_model_loses_no_more() {
         let found = found.unwrap().unwrap();
         check_full_subtree(&found.recoding, &setting.attributes).unwrap();
         let subtree = of(&found.recoding);
+        // Proven: there no cut is better than the best node.
+        if budget == 0 && k <= 10 && with.is_none() {
+            assert_eq!(found.quality, Quality::Optimal, "{k}");
+            assert!(is_close(subtree, node), "{k}: {node} {subtree}");
+        }
         let found = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &watch);
         let found = found.unwrap().unwrap();
         check_unrestricted(&found.recoding, &setting.attributes).unwrap();
@@ -895,7 +910,7 @@ fn levels_that_are_ruled_out_are_not_used() {
         let costs = Costs::new(problem, &attributes).unwrap();
         let aim = Aim { metric, costs: &costs };
         for max_cuts in [0, 100] {
-            let options = FullSubtreeOptions { aim, max_cuts };
+            let options = FullSubtreeOptions { max_cuts, ..FullSubtreeOptions::new(aim) };
             let found = full_subtree(problem, &attributes, options, &Watch::new()).unwrap();
             assert_eq!(
                 found.as_ref().map(|found| found.recoding.levels(0)),
@@ -974,7 +989,8 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
     ] {
         let single: Single = find(algorithm::SINGLE, name).unwrap().item;
         let (problem, attributes) = (setting.problem(), &setting.attributes);
-        let found = single.run(problem, attributes, aim, 7, &Watch::new()).unwrap().unwrap();
+        let found =
+            single.run(problem, attributes, aim, 7, Limits::default(), &Watch::new()).unwrap().unwrap();
         let levels = match found.recoding {
             SingleAnswer::Levels(levels) => levels.repeat(4),
             SingleAnswer::Values(values) => values.levels(0).to_vec(),
@@ -982,11 +998,17 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
         assert_eq!(levels, expected, "{name}");
         let watch = Watch::new();
         watch.cancel();
-        let error = single.run(problem, attributes, aim, 7, &watch).unwrap_err();
+        let error = single.run(problem, attributes, aim, 7, Limits::default(), &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
         // Nothing holds: five of four rows.
         let strict = Setting::k(&sample, 7, 0);
-        assert!(single.run(strict.problem(), attributes, aim, 7, &Watch::new()).unwrap().is_none(), "{name}");
+        assert!(
+            single
+                .run(strict.problem(), attributes, aim, 7, Limits::default(), &Watch::new())
+                .unwrap()
+                .is_none(),
+            "{name}"
+        );
     }
 }
 

@@ -1,7 +1,8 @@
 //! Case files: a table, its hierarchies, a policy, and what every search must find.
 //!
 //! `testdata/cases/*.toml` hold the papers' own tables first of all. A case says where its numbers come from and
-//! is run with every algorithm and checker.
+//! is run with every algorithm and checker. `testdata/cases/models/*.toml` have a table each on which a freer recoding model
+//! is strictly better than a stricter one.
 
 use std::collections::BTreeMap;
 
@@ -89,36 +90,95 @@ pub struct ExpectedFamily {
     pub result: Vec<Vec<u8>>,
 }
 
-impl Case {
-    /// All case files, by name.
-    pub fn all() -> Vec<Case> {
-        let mut cases: Vec<Case> = std::fs::read_dir(project().join("testdata/cases"))
-            .unwrap()
-            .map(|entry| {
-                let path = entry.unwrap().path();
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                let text = std::fs::read_to_string(&path).unwrap();
-                let mut case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-                case.name = name;
-                case
-            })
-            .collect();
-        cases.sort_by(|a, b| a.name.cmp(&b.name));
-        assert!(!cases.is_empty(), "no case files");
-        cases
+/// A table on which a freer model has a better optimum, by loss.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelCase {
+    /// The file's name, for messages.
+    #[serde(skip)]
+    pub name: String,
+    /// Where it comes from, and why it is so.
+    pub source: String,
+    /// The stricter model.
+    pub stricter: String,
+    /// The freer model.
+    pub freer: String,
+    /// k.
+    pub k: u64,
+    /// The table; all columns are quasi-identifiers.
+    pub table: CaseTable,
+    /// The hierarchy of each: one row a leaf. Ordered domains have this order.
+    pub hierarchies: BTreeMap<String, Vec<Vec<String>>>,
+    /// The optima.
+    pub expect: ModelOptima,
+}
+
+/// The least losses, as fractions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelOptima {
+    /// Of the stricter model.
+    pub stricter: String,
+    /// Of the freer model.
+    pub freer: String,
+}
+
+impl ModelCase {
+    /// All of them, by name.
+    pub fn all() -> Vec<ModelCase> {
+        let read = |(name, text): (String, String)| {
+            let case: ModelCase = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            ModelCase { name, ..case }
+        };
+        files("testdata/cases/models").into_iter().map(read).collect()
     }
 
     /// The table and hierarchies.
     pub fn sample(&self) -> Sample {
-        let columns = self.quasi_identifiers.iter().map(|name| {
-            let at = self.table.header.iter().position(|column| column == name).unwrap();
-            SampleColumn {
-                name: name.clone(),
-                hierarchy: self.hierarchies[name].clone(),
-                cells: self.table.rows.iter().map(|row| row[at].clone()).collect(),
-            }
-        });
-        let mut sample = Sample::new(columns.collect());
+        sample(&self.table.header, &self.table, &self.hierarchies)
+    }
+}
+
+/// Names and texts of the files of a folder, by name.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let paths = std::fs::read_dir(project().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<(String, String)> = paths
+        .filter(|path| path.is_file())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no case files in {folder}");
+    files
+}
+
+fn sample(names: &[String], table: &CaseTable, hierarchies: &BTreeMap<String, Vec<Vec<String>>>) -> Sample {
+    let columns = names.iter().map(|name| {
+        let at = table.header.iter().position(|column| column == name).unwrap();
+        SampleColumn {
+            name: name.clone(),
+            hierarchy: hierarchies[name].clone(),
+            cells: table.rows.iter().map(|row| row[at].clone()).collect(),
+        }
+    });
+    Sample::new(columns.collect())
+}
+
+impl Case {
+    /// All case files, by name.
+    pub fn all() -> Vec<Case> {
+        let read = |(name, text): (String, String)| {
+            let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            Case { name, ..case }
+        };
+        files("testdata/cases").into_iter().map(read).collect()
+    }
+
+    /// The table and hierarchies.
+    pub fn sample(&self) -> Sample {
+        let mut sample = sample(&self.quasi_identifiers, &self.table, &self.hierarchies);
         if let Some(name) = self.require.iter().find_map(|require| require.sensitive.as_ref()) {
             let at = self.table.header.iter().position(|column| column == name).unwrap();
             sample.illnesses = self.table.rows.iter().map(|row| row[at].clone()).collect();

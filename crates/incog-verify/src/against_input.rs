@@ -11,7 +11,8 @@
 //!    the input also tells which persons have which sensitive values ([`People`]).
 //!
 //! With local recoding steps 1 to 4 do not apply: rows are assigned to each other ([`crate::local`]), and nothing says
-//! which rows had to be left out, as long as they are within the budget.
+//! which rows had to be left out, as long as they are within the budget. With boxes it is the same, and intervals and boxes
+//! are looked at too ([`crate::boxes`]).
 //!
 //! Step 1 nearly always leaves one level per column. Where a hierarchy repeats labels it may leave several; up to
 //! [`MAX_COMBINATIONS`] combinations are tried.
@@ -20,9 +21,11 @@ use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
 
+use crate::boxes::{Boxes, BoxesClaim};
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, Numbers, count};
-use crate::{Claims, Counted, Finding, Labels, SensitiveClaim, local};
+use crate::local::{self, Unassigned};
+use crate::{Claims, Counted, Finding, Labels, SensitiveClaim};
 
 const MAX_COMBINATIONS: usize = 256;
 
@@ -41,12 +44,15 @@ pub struct Source<'a> {
 }
 
 /// How a release is said to have been generalized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecodingClaim {
     /// All values of a column to the same level; groups that are too small are left out as a whole.
     FullDomain,
     /// Each cell to a level of its own.
     Local,
+    /// Each record is in a box, and is released as what the sides of the box are called: intervals of ordered columns,
+    /// labels of hierarchies.
+    Boxes(BoxesClaim),
 }
 
 /// For each value, its label at every level; level 0 is the value itself.
@@ -137,9 +143,23 @@ fn compare(
         });
         return None;
     }
-    if source.recoding == RecodingClaim::Local {
-        check_local(release, claims, source, quasi, &origins, findings);
-        return None;
+    match &source.recoding {
+        RecodingClaim::FullDomain => {}
+        RecodingClaim::Local => {
+            let claim =
+                "every released row can be assigned an input row of its own, generalized cell by cell";
+            let unassigned = local::unassigned(release, input, quasi, &source.hierarchies, &origins);
+            check_assigned(claim, &unassigned, claims, source, findings);
+            return None;
+        }
+        RecodingClaim::Boxes(claim) => {
+            let names = &claims.quasi_identifiers;
+            let boxes = Boxes { release, source, claim, quasi, names, origins: &origins, groups };
+            let unassigned = boxes.check(findings)?;
+            let claim = "every released row can be assigned an input row of its own, inside of its box";
+            check_assigned(claim, &unassigned, claims, source, findings);
+            return None;
+        }
     }
     let with_threshold = claims.sensitive.iter().filter(|claim| claim.has_threshold());
     let refusals: Vec<(usize, &SensitiveClaim)> = with_threshold
@@ -215,17 +235,15 @@ fn compare(
 }
 
 /// Rows that are assigned to each other instead of recoded; see [`crate::local`].
-fn check_local(
-    release: &dyn Labels,
+fn check_assigned(
+    claim: &str,
+    unassigned: &Unassigned,
     claims: &Claims<'_>,
     source: &Source<'_>,
-    quasi: &[usize],
-    origins: &[usize],
     findings: &mut Vec<Finding>,
 ) {
-    let unassigned = local::unassigned(release, source.input, quasi, &source.hierarchies, origins);
     findings.push(Finding {
-        claim: "every released row can be assigned an input row of its own, generalized cell by cell".into(),
+        claim: claim.into(),
         found: match unassigned.first_row {
             None => "all can".into(),
             Some(row_idx) => format!("{} cannot, the first is row {}", unassigned.rows, row_idx + 1),

@@ -15,10 +15,11 @@
 //! | β, basic and enhanced | no value's share of the whole release grows in a group by more than that part of itself |
 //! | generalization | every released row is an input row with each quasi-identifier at one level of its hierarchy |
 //! | the same, local | every released row can be assigned an input row of its own, each cell at some level |
-//! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups, below k or refused by a claim (not with local recoding) |
-//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding); the claims on sensitive columns may be of persons too |
+//! | the same, by boxes | every released row can be assigned an input row of its own inside of its box; intervals have their ends on the step or the bounds; boxes are disjoint, or the labels of each column, if that is claimed |
+//! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups, below k or refused by a claim (not with local recoding or boxes) |
+//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding and boxes); the claims on sensitive columns may be of persons too |
 //!
-//! The last four need the input and the hierarchies ([`Source`]). Thresholds on sensitive columns are optional
+//! The last five need the input and the hierarchies ([`Source`]). Thresholds on sensitive columns are optional
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
 //! integers, or by floats that are far from the threshold.
 //!
@@ -41,11 +42,13 @@ mod histograms;
 mod measure;
 mod sensitive;
 mod local;
+mod boxes;
 mod against_input;
 mod string_table;
 mod relational;
 
 pub use against_input::{Hierarchy, RecodingClaim, Source};
+pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
 pub use measure::Measured;
 pub use relational::{

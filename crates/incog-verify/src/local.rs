@@ -12,6 +12,8 @@
 //!
 //! Edges are found along the shortest list of input rows that share a label with the released one, and stored as far as
 //! they are few. Cost: a pass over those lists, some over the edges; memory: the distinct rows, their paths, the edges.
+//!
+//! What a label may stand for need not be said by paths: releases by boxes bring their own rules ([`Fits`]).
 
 use rustc_hash::FxHashMap;
 
@@ -22,7 +24,7 @@ use crate::{Hierarchy, Labels};
 const SMALL_PART: usize = 1 << 10;
 
 /// So many edges are stored; beyond, they are found again each time.
-const MAX_EDGES: usize = 1 << 25;
+pub(crate) const MAX_EDGES: usize = 1 << 25;
 
 /// Released rows for which no input row is left.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,12 +34,81 @@ pub(crate) struct Unassigned {
     pub(crate) first_row: Option<usize>,
 }
 
+/// What the released labels of each quasi-identifier may stand for. Labels and values are numbered.
+pub(crate) trait Fits {
+    /// The number of each label code of the release, and how many numbers there are.
+    fn of_label(&self, column: usize) -> (&[u32], usize);
+    /// The number of each label code of the input, and how many there are. Values with the same are not told apart.
+    fn of_value(&self, column: usize) -> (&[u32], usize);
+    /// May a label stand for a value?
+    fn stands_for(&self, column: usize, label: u32, value: u32) -> bool;
+    /// For each left node all right nodes that it may stand for, and possibly others. `labels` are those of the left
+    /// nodes in each column, `values` those of the right nodes. There is at least one column.
+    fn lists(&self, labels: &[Vec<u32>], values: &[Vec<u32>]) -> Lists;
+}
+
+/// Lists of right nodes.
+pub(crate) struct Lists {
+    pub(crate) lists: Vec<Vec<u32>>,
+    /// The part of a list that each left node has.
+    pub(crate) slices: Vec<Slice>,
+    /// Is everything in a left node's list its neighbour?
+    pub(crate) are_edges: bool,
+}
+
+/// A part of a list.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice {
+    pub(crate) list: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Lists {
+    /// The neighbours of each left node.
+    pub(crate) fn of_edges(edges: Vec<Vec<u32>>) -> Self {
+        let whole = |(list, edges): (usize, &Vec<u32>)| Slice::whole(list, edges);
+        Lists { slices: edges.iter().enumerate().map(whole).collect(), lists: edges, are_edges: true }
+    }
+
+    /// All right nodes among which the left one's neighbours are.
+    pub(crate) fn of(&self, left: u32) -> &[u32] {
+        let Slice { list, start, end } = self.slices[left as usize];
+        &self.lists[list as usize][start as usize..end as usize]
+    }
+}
+
+impl Slice {
+    fn whole(list: usize, nodes: &[u32]) -> Self {
+        Slice { list: list as u32, start: 0, end: nodes.len() as u32 }
+    }
+}
+
 /// How many released rows have no input row of their own; `origins` says where each released column stands in the input.
 pub(crate) fn unassigned(
     release: &dyn Labels,
     input: &dyn Labels,
     quasi: &[usize],
     hierarchies: &[Hierarchy],
+    origins: &[usize],
+) -> Unassigned {
+    let columns: Vec<Column> = quasi
+        .iter()
+        .zip(hierarchies)
+        .map(|(&at, hierarchy)| {
+            let (released, collected) = (release.column(at), input.column(origins[at]));
+            Column::new(&released.labels, &collected.labels, hierarchy)
+        })
+        .collect();
+    unassigned_by(release, input, quasi, &columns, origins)
+}
+
+/// The same by other rules than those of hierarchies.
+pub(crate) fn unassigned_by(
+    release: &dyn Labels,
+    input: &dyn Labels,
+    quasi: &[usize],
+    fits: &(impl Fits + ?Sized),
     origins: &[usize],
 ) -> Unassigned {
     let n_released = release.n_rows();
@@ -54,28 +125,25 @@ pub(crate) fn unassigned(
 
     let mut released_keys = Keys::from_numbers(released_parts.iter().copied(), parts.len());
     let mut input_keys = Keys::from_numbers(input_parts.iter().copied(), parts.len());
-    let mut columns = Vec::with_capacity(quasi.len());
-    for (&at, hierarchy) in quasi.iter().zip(hierarchies) {
-        let (released, collected) = (release.column(at), input.column(origins[at]));
-        let column = Column::new(&released.labels, &collected.labels, hierarchy);
-        released_keys.fold(&[(&released.codes, &column.of_label)], column.n_labels);
-        input_keys.fold(&[(&collected.codes, &column.of_value)], column.paths.len());
-        columns.push(column);
+    for (column, &at) in quasi.iter().enumerate() {
+        let ((of_label, n_labels), (of_value, n_values)) = (fits.of_label(column), fits.of_value(column));
+        released_keys.fold(&[(&release.column(at).codes, of_label)], n_labels);
+        input_keys.fold(&[(&input.column(origins[at]).codes, of_value)], n_values);
     }
     let (released_groups, input_groups) = (released_keys.into_groups(), input_keys.into_groups());
     let mut released = Rows::new(released_groups.sizes(), &released_groups.first_rows, released_parts);
     let mut collected = Rows::new(input_groups.sizes(), &input_groups.first_rows, input_parts);
-    for (&at, column) in quasi.iter().zip(&columns) {
-        released.add_column(&release.column(at).codes, &column.of_label, &released_groups.first_rows);
-        collected.add_column(&input.column(origins[at]).codes, &column.of_value, &input_groups.first_rows);
+    for (column, &at) in quasi.iter().enumerate() {
+        let (of_label, of_value) = (fits.of_label(column).0, fits.of_value(column).0);
+        released.add_column(&release.column(at).codes, of_label, &released_groups.first_rows);
+        collected.add_column(&input.column(origins[at]).codes, of_value, &input_groups.first_rows);
     }
-    let paths: Vec<&[Vec<u32>]> = columns.iter().map(|column| column.paths.as_slice()).collect();
 
     let mut left_over = released.counts.clone();
     let (released_by_part, input_by_part) = (released.by_part(parts.len()), collected.by_part(parts.len()));
     for (supplies, capacities) in released_by_part.iter().zip(&input_by_part) {
         if !supplies.is_empty() && !capacities.is_empty() {
-            let mut flow = Flow::new(&released, &collected, supplies, capacities, &paths);
+            let mut flow = Flow::new(&released, &collected, supplies, capacities, fits);
             flow.maximize();
             for (&node, &supply) in supplies.iter().zip(&flow.supply) {
                 left_over[node as usize] = supply;
@@ -135,6 +203,46 @@ impl Column {
     }
 }
 
+impl Fits for Vec<Column> {
+    fn of_label(&self, column: usize) -> (&[u32], usize) {
+        (&self[column].of_label, self[column].n_labels)
+    }
+
+    fn of_value(&self, column: usize) -> (&[u32], usize) {
+        (&self[column].of_value, self[column].paths.len())
+    }
+
+    fn stands_for(&self, column: usize, label: u32, value: u32) -> bool {
+        self[column].paths[value as usize].contains(&label)
+    }
+
+    fn lists(&self, labels: &[Vec<u32>], values: &[Vec<u32>]) -> Lists {
+        // Which right nodes have a label on their path, for each column and label. The first list is empty.
+        let mut lists = vec![Vec::new()];
+        let mut index: FxHashMap<(usize, u32), u32> = FxHashMap::default();
+        for (column, values) in values.iter().enumerate() {
+            for (right, &value) in values.iter().enumerate() {
+                for &label in &self[column].paths[value as usize] {
+                    let list = *index.entry((column, label)).or_insert(lists.len() as u32) as usize;
+                    if list == lists.len() {
+                        lists.push(Vec::new());
+                    }
+                    lists[list].push(right as u32);
+                }
+            }
+        }
+        let slice = |left: usize| {
+            let columns = labels.iter().enumerate();
+            let of_labels =
+                columns.map(|(column, labels)| index.get(&(column, labels[left])).copied().unwrap_or(0));
+            let list = of_labels.min_by_key(|&list| lists[list as usize].len()).unwrap_or(0) as usize;
+            Slice::whole(list, &lists[list])
+        };
+        let n_left = labels.first().map_or(0, Vec::len);
+        Lists { slices: (0..n_left).map(slice).collect(), lists, are_edges: false }
+    }
+}
+
 /// Distinct rows of a table.
 struct Rows {
     counts: Vec<u32>,
@@ -167,15 +275,14 @@ impl Rows {
 const UNSEEN: u32 = u32::MAX;
 
 /// The flow within a part. Left nodes are released rows, right nodes input rows.
-struct Flow<'a> {
-    paths: &'a [&'a [Vec<u32>]],
+struct Flow<'a, F: ?Sized> {
+    fits: &'a F,
     /// The label of each left node in each column.
     labels: Vec<Vec<u32>>,
-    /// The path of each right node in each column.
+    /// The number of each right node's value in each column.
     values: Vec<Vec<u32>>,
-    /// Lists of right nodes; the one of each left node holds all its neighbours, and possibly others.
-    lists: Vec<Vec<u32>>,
-    list_of: Vec<u32>,
+    /// The list of each left node holds all its neighbours, and possibly others.
+    lists: Lists,
     /// What is still to be assigned.
     supply: Vec<u32>,
     /// What can still be taken.
@@ -187,90 +294,55 @@ struct Flow<'a> {
     right_depth: Vec<u32>,
 }
 
-impl<'a> Flow<'a> {
-    fn new(
-        released: &Rows,
-        collected: &Rows,
-        supplies: &[u32],
-        capacities: &[u32],
-        paths: &'a [&'a [Vec<u32>]],
-    ) -> Self {
+impl<'a, F: Fits + ?Sized> Flow<'a, F> {
+    fn new(released: &Rows, collected: &Rows, supplies: &[u32], capacities: &[u32], fits: &'a F) -> Self {
         let pick = |column: &Vec<u32>, rows: &[u32]| -> Vec<u32> {
             rows.iter().map(|&row| column[row as usize]).collect()
         };
+        let labels: Vec<Vec<u32>> = released.columns.iter().map(|column| pick(column, supplies)).collect();
+        let values: Vec<Vec<u32>> = collected.columns.iter().map(|column| pick(column, capacities)).collect();
         let mut flow = Flow {
-            paths,
-            labels: released.columns.iter().map(|column| pick(column, supplies)).collect(),
-            values: collected.columns.iter().map(|column| pick(column, capacities)).collect(),
-            lists: Vec::new(),
-            list_of: Vec::new(),
+            lists: lists(fits, &labels, &values, supplies.len(), capacities.len()),
+            fits,
+            labels,
+            values,
             supply: pick(&released.counts, supplies),
             capacity: pick(&collected.counts, capacities),
             inflow: vec![Vec::new(); capacities.len()],
             left_depth: vec![UNSEEN; supplies.len()],
             right_depth: vec![UNSEEN; capacities.len()],
         };
-        flow.make_lists();
+        if supplies.len() * capacities.len() > SMALL_PART {
+            flow.filter_lists();
+        }
         flow
-    }
-
-    fn make_lists(&mut self) {
-        let (n_left, n_right) = (self.supply.len(), self.capacity.len());
-        if n_left * n_right <= SMALL_PART || self.labels.is_empty() {
-            self.lists = vec![(0..n_right as u32).collect()];
-            self.list_of = vec![0; n_left];
-            return;
-        }
-        // Which right nodes have a label on their path, for each column and label. The first list is empty.
-        self.lists = vec![Vec::new()];
-        let mut index: FxHashMap<(usize, u32), u32> = FxHashMap::default();
-        for (column, values) in self.values.iter().enumerate() {
-            for (right, &value) in values.iter().enumerate() {
-                for &label in &self.paths[column][value as usize] {
-                    let list = *index.entry((column, label)).or_insert(self.lists.len() as u32) as usize;
-                    if list == self.lists.len() {
-                        self.lists.push(Vec::new());
-                    }
-                    self.lists[list].push(right as u32);
-                }
-            }
-        }
-        self.list_of = (0..n_left)
-            .map(|left| {
-                let lists = self
-                    .labels
-                    .iter()
-                    .enumerate()
-                    .map(|(column, labels)| index.get(&(column, labels[left])).copied().unwrap_or(0));
-                lists.min_by_key(|&list| self.lists[list as usize].len()).unwrap_or(0)
-            })
-            .collect();
-        self.filter_lists();
     }
 
     /// Leaves only edges in the lists, as far as memory allows.
     fn filter_lists(&mut self) {
+        if self.lists.are_edges {
+            return;
+        }
         let mut n_edges = 0;
         for left in 0..self.supply.len() as u32 {
-            let list = &self.lists[self.list_of[left as usize] as usize];
+            let list = self.lists.of(left);
             let edges: Vec<u32> = list.iter().copied().filter(|&right| self.is_edge(left, right)).collect();
             n_edges += edges.len();
             if n_edges > MAX_EDGES {
                 return;
             }
-            self.list_of[left as usize] = self.lists.len() as u32;
-            self.lists.push(edges);
+            self.lists.slices[left as usize] = Slice::whole(self.lists.lists.len(), &edges);
+            self.lists.lists.push(edges);
         }
     }
 
     /// May the released row stand for the input row?
     fn is_edge(&self, left: u32, right: u32) -> bool {
         let (left, right) = (left as usize, right as usize);
-        self.labels
-            .iter()
-            .zip(&self.values)
-            .zip(self.paths)
-            .all(|((labels, values), paths)| paths[values[right] as usize].contains(&labels[left]))
+        let columns = self.labels.iter().zip(&self.values).enumerate();
+        columns
+            .into_iter()
+            .all(|(column, (labels, values))| self.fits.stands_for(column, labels[left], values[right]))
     }
 
     fn maximize(&mut self) {
@@ -299,7 +371,7 @@ impl<'a> Flow<'a> {
         for depth in 0.. {
             let mut reached = Vec::new();
             for &left in &frontier {
-                for &right in &self.lists[self.list_of[left as usize] as usize] {
+                for &right in self.lists.of(left) {
                     if self.right_depth[right as usize] == UNSEEN && self.is_edge(left, right) {
                         self.right_depth[right as usize] = depth;
                         found |= self.capacity[right as usize] > 0;
@@ -330,9 +402,7 @@ impl<'a> Flow<'a> {
         let mut left = start;
         'walk: loop {
             let depth = self.left_depth[left as usize];
-            while let Some(&right) =
-                self.lists[self.list_of[left as usize] as usize].get(at_left[left as usize])
-            {
+            while let Some(&right) = self.lists.of(left).get(at_left[left as usize]) {
                 if self.right_depth[right as usize] == depth && self.is_edge(left, right) {
                     if self.capacity[right as usize] > 0 {
                         path.push((left, right));
@@ -382,6 +452,21 @@ impl<'a> Flow<'a> {
             }
         }
     }
+}
+
+/// Where to look for the neighbours of each left node: anywhere, if there are few nodes.
+fn lists(
+    fits: &(impl Fits + ?Sized),
+    labels: &[Vec<u32>],
+    values: &[Vec<u32>],
+    n_left: usize,
+    n_right: usize,
+) -> Lists {
+    if n_left * n_right > SMALL_PART && !labels.is_empty() {
+        return fits.lists(labels, values);
+    }
+    let all: Vec<u32> = (0..n_right as u32).collect();
+    Lists { slices: vec![Slice::whole(0, &all); n_left], lists: vec![all], are_edges: labels.is_empty() }
 }
 
 #[cfg(test)]

@@ -11,12 +11,13 @@ use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::Pruning;
-use incog_core::recoding::{PerLevel, Recoding};
+use incog_core::recoding::{PerLevel, Recoding, Side};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, RecodingClaim, Report, Verified, verify};
 
+use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
 use crate::job::RecordJob;
 use crate::local::{LocalColumn, LocalRelease, LocalSearch, NodeSearch, Recoded};
@@ -51,6 +52,10 @@ pub struct Published {
     pub score: f64,
     /// Its loss.
     pub loss: f64,
+    /// Whether there is no better release of its kind, by the metric.
+    pub quality: Quality,
+    /// Its kind: full-domain, or the algorithm of another recoding.
+    pub model: &'static str,
     /// What there is to say of the search, a line each.
     pub notes: Vec<String>,
     /// What the independent checker found.
@@ -123,6 +128,8 @@ pub(crate) struct Made<'a> {
     notes: Vec<String>,
     /// What is known of a local recoding.
     local: Option<LocalRelease>,
+    /// What it is scored by.
+    pub(crate) costs: Costs,
 }
 
 /// Rows in are rows released and rows suppressed.
@@ -146,7 +153,7 @@ impl Plan {
             Attempt::Made(made) => *made,
             Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
-        let Made { verified, report, statistics, as_collected, better, notes, local, .. } = made;
+        let Made { verified, report, statistics, as_collected, better, notes, local, costs, quality } = made;
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = NewFolder::make(missing_folder)?;
@@ -192,6 +199,8 @@ impl Plan {
             metric: self.names.metric,
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
+            quality,
+            model: self.local.map_or(FULL_DOMAIN, |search| search.name),
             notes,
             report,
             better,
@@ -223,7 +232,7 @@ impl Plan {
                 let Some(recoded) = self.recode_locally(search, watch)? else {
                     return Ok(Attempt::Impossible(self.local_obstacle()?));
                 };
-                return Ok(Attempt::Made(Box::new(self.make_local(recoded, costs, input, watch)?)));
+                return Ok(Attempt::Made(Box::new(self.make_local(search, recoded, costs, input, watch)?)));
             }
             How::Lattice => self.choose(costs, watch)?,
             How::Node(search) => self.find_node(search, watch)?.map(|(statistics, quality)| Choice {
@@ -276,7 +285,9 @@ impl Plan {
                 statistics.suppressed_rows,
             ),
             local: None,
-            quality: chosen.quality,
+            // Chosen by k alone, another might be better with all that is required.
+            quality: if self.decided_by.is_some() { Quality::Heuristic } else { chosen.quality },
+            costs: costs.clone(),
             statistics,
         })
     }
@@ -284,32 +295,35 @@ impl Plan {
     /// A local release, verified and measured.
     fn make_local<'a>(
         &'a self,
+        search: LocalSearch,
         recoded: Recoded,
         costs: &Costs,
         input: &Collected<'_>,
         watch: &Watch,
     ) -> Result<Made<'a>> {
-        let Recoded { groups, quality, notes } = recoded;
-        let is_as_collected = |(at, attribute): (usize, &Attribute)| {
-            (0..groups.n_groups()).all(|group| attribute.level_number(groups.levels(group)[at]) == 0)
-        };
-        let as_collected = self.attributes.iter().enumerate().map(is_as_collected).collect();
-        let recoding = Recoding::PerGroup(groups);
+        let Recoded { recoding, domains, quality, notes } = recoded;
+        let costs = costs.clone().with_domains(&domains);
+        let with_numbers = self.attributes.iter().enumerate();
+        let as_collected = with_numbers.map(|(at, attribute)| is_as_collected(&recoding, at, attribute));
+        let as_collected = as_collected.collect();
         let release = recoding.apply(&self.table, &self.attributes)?;
         watch.enter(Stage::Verifying);
-        let verified = verify(Released(release), &self.local_claims(input)?)
+        let verified = verify(Released(release), &self.local_claims(Some(search), input)?)
             .map_err(|report| not_verified(&report.findings))?;
         let mut report = verified.report().clone();
-        if let Some(persons) = self.persons_of(&recoding)? {
+        if let Some(persons) = self.persons_of(search, &recoding)? {
             persons.add_to(&mut report);
         }
         if !report.holds() {
             return Err(not_verified(&report.findings));
         }
-        let Some(local) = LocalRelease::of(self, verified.release(), &report) else {
-            return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
+        let Some(local) = LocalRelease::of(self, &domains, verified.release(), &report) else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a released label is in no hierarchy and no interval",
+            ));
         };
-        check_accounts(verified.release().n_rows(), local.statistics.suppressed_rows, costs)?;
+        check_accounts(verified.release().n_rows(), local.statistics.suppressed_rows, &costs)?;
         Ok(Made {
             verified,
             report,
@@ -319,6 +333,7 @@ impl Plan {
             notes,
             local: Some(local),
             quality,
+            costs,
         })
     }
 
@@ -487,6 +502,22 @@ impl Plan {
     }
 }
 
+/// Is a column of a local release as collected?
+fn is_as_collected(recoding: &Recoding, at: usize, attribute: &Attribute) -> bool {
+    let is_lowest = |level: u8| attribute.level_number(level) == 0;
+    match recoding {
+        Recoding::PerLevel(recoding) => is_lowest(recoding.levels()[at]),
+        Recoding::PerValue(recoding) => recoding.levels(at).iter().all(|&level| is_lowest(level)),
+        Recoding::PerGroup(recoding) => {
+            (0..recoding.n_groups()).all(|group| is_lowest(recoding.levels(group)[at]))
+        }
+        // An interval of one value may be written in another way than the value.
+        Recoding::PerBox(recoding) => (0..recoding.n_boxes()).all(
+            |number| matches!(recoding.sides(number)[at], Side::Label { level, .. } if is_lowest(level)),
+        ),
+    }
+}
+
 /// The publisher's key, beside the job.
 pub(crate) const KEY: &str = "incog.key";
 
@@ -581,6 +612,22 @@ impl fmt::Display for Published {
         if !is_told {
             write!(f, ", {} {:.4}", self.metric, self.score)?;
         }
+        match self.quality {
+            Quality::Optimal => {
+                write!(
+                    f,
+                    "\noptimal: no {} release that satisfies the policy is better by {}{}",
+                    self.model,
+                    self.metric,
+                    if self.model == "ordered-set" {
+                        ", of all that are cut halfway between values"
+                    } else {
+                        ""
+                    }
+                )
+            }
+            Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
+        }?;
         for note in &self.notes {
             write!(f, "\n{note}")?;
         }

@@ -1,6 +1,7 @@
 //! `incog compare`: what does flexibility buy? Several recoding models on the same table and policy, side by side.
 //!
-//! Each model's release is made and verified like one that would be written, and then only measured. Section 5 of the
+//! Each model's release is made and verified like one that would be written, and then only measured. Loss is measured by
+//! hierarchies, but by the width of intervals where `ordered-set` or `mondrian` go by an order. Section 5 of the
 //! Incognito paper orders the models: the fewer cells a decision is about, the less has to be given up, and the harder the
 //! release is to analyse.
 
@@ -9,30 +10,38 @@ use std::fmt::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use incog_core::algorithm::Quality;
+use incog_core::algorithm::{self, Quality};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use serde::Serialize;
 
 use crate::anonymize::{Attempt, How};
+use crate::job::{Job, MondrianCuts, SearchJob};
 use crate::local::AlgorithmChoice;
 use crate::plan::Plan;
+use crate::settings;
 use crate::sink::Unfinished;
 use crate::verification::Collected;
 
 /// What stands for the best full-domain generalization.
 pub const FULL_DOMAIN: &str = "full-domain";
 
+/// What stands for `mondrian` with relaxed cuts, whatever the job says of them.
+pub const RELAXED: &str = "mondrian-relaxed";
+
 /// The models that are compared unless the user names some.
-pub const MODELS: [&str; 10] = [
+pub const MODELS: [&str; 13] = [
     FULL_DOMAIN,
     "attribute-suppression",
     "datafly",
     "full-subtree",
     "unrestricted",
+    "ordered-set",
     "full-subgraph",
     "unrestricted-multi",
+    "mondrian",
+    RELAXED,
     "cell-suppression",
     "cell-generalization",
     "top-down",
@@ -86,23 +95,35 @@ pub struct ComparedRelease {
 }
 
 impl Plan {
+    /// A plan to compare by. The job may have settings of all models; which algorithm it names does not matter.
+    pub fn to_compare(job: &Job, watch: &Watch) -> Result<Self> {
+        let mut bare = settings::of_algorithm(job, None);
+        bare.search.algorithm = None;
+        let mut plan = Plan::new(&bare, watch)?;
+        plan.job.search = SearchJob { algorithm: None, ..job.search.clone() };
+        Ok(plan)
+    }
+
     /// Makes, verifies and measures a release by each of these models; none is written.
     pub fn compare(&self, models: &[String], watch: &Watch) -> Result<Comparison> {
         let costs = self.costs()?;
         let input = Collected(Cow::Borrowed(&self.table));
         // A name that is none should not cost the time of those before it.
-        let hows: Vec<How> = models.iter().map(|name| self.how_by_name(name)).collect::<Result<_>>()?;
+        models.iter().try_for_each(|name| check_name(&self.job, name))?;
         let mut compared = Vec::new();
-        for (name, how) in models.iter().zip(hows) {
+        for name in models {
             let start = Instant::now();
-            let (release, obstacle) = match self.made(how, &costs, &input, watch) {
+            let made = self.how_by_name(name).and_then(|how| self.made(how, &costs, &input, watch));
+            let (release, obstacle) = match made {
                 Ok(Attempt::Made(made)) => {
-                    let release = measured(&costs, &made.statistics, made.quality, start.elapsed())?;
+                    let release = measured(&made.costs, &made.statistics, made.quality, start.elapsed())?;
                     (Some(release), None)
                 }
                 Ok(Attempt::Impossible(obstacle)) => (None, Some(obstacle)),
-                // A policy or a size that this model cannot take is no reason to leave out the others.
-                Err(error) if matches!(error.kind(), ErrorKind::Policy | ErrorKind::Limit) => {
+                // What this model cannot take is no reason to leave out the others: a policy, a size, no order.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Policy | ErrorKind::Limit | ErrorKind::Input) =>
+                {
                     (None, Some(error.to_string()))
                 }
                 Err(error) => return Err(error),
@@ -121,15 +142,38 @@ impl Plan {
         if name == FULL_DOMAIN {
             return Ok(How::Lattice);
         }
-        match AlgorithmChoice::named(&self.job, name)? {
+        let algorithm = if name == RELAXED { "mondrian" } else { name };
+        let mut job = settings::of_algorithm(&self.job, Some(algorithm));
+        if name == RELAXED {
+            job.search.mondrian_cuts = Some(MondrianCuts::Relaxed);
+        }
+        match AlgorithmChoice::named(&job, algorithm)? {
             AlgorithmChoice::Node(search) => Ok(How::Node(search)),
             AlgorithmChoice::Local(search) => Ok(How::Local(search)),
-            AlgorithmChoice::Free | AlgorithmChoice::FullDomain(_) => Err(Error::input(format!(
-                "`{name}` is one of several ways to the same full-domain generalizations"
-            ))
-            .with_hint(format!("name {FULL_DOMAIN} for the best of them"))),
+            AlgorithmChoice::Free | AlgorithmChoice::FullDomain(_) => Err(no_model(name)),
         }
     }
+}
+
+/// Is there a model of that name?
+fn check_name(job: &Job, name: &str) -> Result<()> {
+    if find(algorithm::ALL, name).is_some() {
+        return Err(no_model(name));
+    }
+    let is_known =
+        [FULL_DOMAIN, RELAXED].contains(&name) || AlgorithmChoice::all_names().any(|known| known == name);
+    if is_known {
+        return Ok(());
+    }
+    let models = MODELS.join(", ");
+    AlgorithmChoice::named(job, name)
+        .map(|_| ())
+        .map_err(|error| error.with_hint(format!("there are: {models}, genetic")))
+}
+
+fn no_model(name: &str) -> Error {
+    Error::input(format!("`{name}` is one of several ways to the same full-domain generalizations"))
+        .with_hint(format!("name {FULL_DOMAIN} for the best of them"))
 }
 
 fn measured(
@@ -150,7 +194,7 @@ fn measured(
         average_group_size: score("average-group-size")?,
         suppressed_rows: statistics.suppressed_rows,
         groups: statistics.n_groups,
-        milliseconds: time.as_secs_f64() * 1000.0,
+        milliseconds: time.as_micros() as f64 / 1000.0,
         quality: match quality {
             Quality::Optimal => "optimal",
             Quality::Heuristic => "heuristic",

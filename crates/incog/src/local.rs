@@ -2,17 +2,17 @@
 //!
 //! What a job may say about them ([`AlgorithmChoice`]), the searches, what the release is measured by ([`LocalRelease`]), and
 //! how persons are counted where they have several rows. Single-dimension, multi-dimension and local recodings are one here:
-//! a group for every row and levels for every group.
+//! a group for every row and levels for every group, or a box for every row ([`crate::boxes`]).
 //!
-//! Settings. `seed` is for searches that draw lots. What is about walking and judging a lattice (`checker`, `marking`,
-//! `memory`, `cube_levels`, `bitmap_sets`, `bitmap_pruning`, `decide`) is refused: it would have no effect. `metric` and `weights`
-//! steer all but `top-down`, which is only scored by them. `threads` bounds threads.
+//! Settings that have no effect are refused ([`crate::settings`]). `metric` and `weights` steer all but `top-down`, which is
+//! only scored by them. `threads` bounds threads.
 //!
 //! Everything measured is measured from released labels, so that `incog verify` finds the same from the file.
 //!
 //! Persons. A released row does not say which of several input rows it was, so persons cannot be counted from a release and
 //! its input. Where it is made, each row's person is known: the release with that column added is what the checker sees,
-//! and "at least k persons" is a claim on a column like any other. Later, the same search is run anew; if it gives exactly
+//! "at least k persons" is a claim on a column like any other, and what is required of sensitive values is claimed of these
+//! persons. Later, the same search is run anew; if it gives exactly
 //! the released rows, its persons are theirs.
 
 use std::borrow::Cow;
@@ -20,21 +20,24 @@ use std::collections::HashMap;
 use std::fmt;
 
 use incog_core::algorithm::single::{Single, SingleAnswer};
-use incog_core::algorithm::{self, Aim, Algorithm, ByGroups, Local, Quality};
+use incog_core::algorithm::{self, Aim, Algorithm, ByGroups, Limits, Local, Quality};
 use incog_core::check::Problem;
 use incog_core::frequency::Method;
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::Grouping;
 use incog_core::metric::{Cells, Costs, Distortion, Statistics};
-use incog_core::recoding::{PerGroup, Recoding};
+use incog_core::recoding::{Domains, Recoding};
 use incog_core::registry::{find, nearest};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{
     Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
 };
 
+use crate::boxes::{self, BoxSearch};
 use crate::job::Job;
+use crate::orders;
 use crate::plan::Plan;
+use crate::settings::{self, LimitSettings};
 use crate::verification::{Collected, Released, claims};
 
 /// What the job says about the algorithm.
@@ -56,6 +59,7 @@ pub(crate) struct NodeSearch {
     pub(crate) name: &'static str,
     item: Single,
     seed: u64,
+    limits: LimitSettings,
 }
 
 /// A search for a recoding that is no node of the lattice.
@@ -77,11 +81,15 @@ enum Recoder {
     Single(Single),
     /// Levels for each group of rows.
     ByGroups(ByGroups),
+    /// A box for each row.
+    Boxes(BoxSearch),
 }
 
 /// A recoding that is no node of the lattice, and what there is to say of it.
 pub(crate) struct Recoded {
-    pub(crate) groups: PerGroup,
+    pub(crate) recoding: Recoding,
+    /// The orders that boxes go by; none where columns are recoded by hierarchies.
+    pub(crate) domains: Domains,
     pub(crate) quality: Quality,
     pub(crate) notes: Vec<String>,
 }
@@ -91,7 +99,7 @@ impl AlgorithmChoice {
     pub(crate) fn new(job: &Job) -> Result<Self> {
         match job.search.algorithm.as_deref() {
             None => {
-                refuse_seed(job)?;
+                settings::check(job, None)?;
                 Ok(AlgorithmChoice::Free)
             }
             Some(name) => AlgorithmChoice::named(job, name),
@@ -100,48 +108,37 @@ impl AlgorithmChoice {
 
     /// The algorithm of that name, with the job's settings.
     pub(crate) fn named(job: &Job, name: &str) -> Result<Self> {
-        if let Some(entry) = find(algorithm::ALL, name) {
-            refuse_seed(job)?;
+        let full_domain = find(algorithm::ALL, name);
+        let node = |item| matches!(item, Single::AttributeSuppression | Single::Datafly | Single::Genetic);
+        let (name, recoder) = if let Some(entry) = full_domain {
+            settings::check(job, Some(entry.name))?;
             return Ok(AlgorithmChoice::FullDomain(entry.item));
-        }
-        let (name, recoder) = if let Some(entry) = find(algorithm::LOCAL, name) {
+        } else if let Some(entry) = find(algorithm::LOCAL, name) {
             (entry.name, Recoder::Local(entry.item))
         } else if let Some(entry) = find(algorithm::SINGLE, name) {
             (entry.name, Recoder::Single(entry.item))
         } else if let Some(entry) = find(algorithm::BY_GROUPS, name) {
             (entry.name, Recoder::ByGroups(entry.item))
+        } else if let Some(entry) = find(algorithm::BOXES, name) {
+            settings::check(job, Some(entry.name))?;
+            (entry.name, Recoder::Boxes(BoxSearch::new(job, entry.item)?))
         } else {
             return Err(unknown(job, name));
         };
-        let search = &job.search;
-        let settings = [
-            ("checker", search.checker.is_some()),
-            ("marking", search.marking.is_some()),
-            ("memory", search.memory.is_some()),
-            ("cube_levels", search.cube_levels.is_some()),
-            ("bitmap_sets", search.bitmap_sets.is_some()),
-            ("bitmap_pruning", search.bitmap_pruning.is_some()),
-            ("decide", search.decide.is_some()),
-        ];
-        if let Some((key, _)) = settings.iter().find(|(_, is_set)| *is_set) {
-            let mistake = format!("`{key}` is for full-domain algorithms; `{name}` has no use for it");
-            return Err(job.mistake(&["search", key], mistake).with_hint("leave it out"));
+        settings::check(job, Some(name))?;
+        let seed = job.search.seed;
+        match recoder {
+            Recoder::Single(item) if node(item) => {
+                let limits = LimitSettings::new(job)?;
+                return Ok(AlgorithmChoice::Node(NodeSearch { name, item, seed: seed.unwrap_or(0), limits }));
+            }
+            Recoder::Single(_) => boxes::check_hierarchies(job, name)?,
+            Recoder::ByGroups(item) if item != ByGroups::CellSuppression => {
+                boxes::check_hierarchies(job, name)?;
+            }
+            Recoder::ByGroups(_) | Recoder::Local(_) | Recoder::Boxes(_) => {}
         }
-        let draws_lots = matches!(recoder, Recoder::Local(_) | Recoder::Single(Single::Genetic));
-        if !draws_lots {
-            refuse_seed(job)?;
-        }
-        if let Recoder::Single(item @ (Single::AttributeSuppression | Single::Datafly | Single::Genetic)) =
-            recoder
-        {
-            return Ok(AlgorithmChoice::Node(NodeSearch { name, item, seed: search.seed.unwrap_or(0) }));
-        }
-        Ok(AlgorithmChoice::Local(LocalSearch {
-            name,
-            seed: search.seed,
-            item: recoder,
-            threads: search.threads,
-        }))
+        Ok(AlgorithmChoice::Local(LocalSearch { name, seed, item: recoder, threads: job.search.threads }))
     }
 
     /// What it is called, if the job does not leave it open.
@@ -149,20 +146,10 @@ impl AlgorithmChoice {
         let full_domain = algorithm::ALL.iter().map(|entry| entry.name);
         let single = algorithm::SINGLE.iter().map(|entry| entry.name);
         let by_groups = algorithm::BY_GROUPS.iter().map(|entry| entry.name);
+        let boxes = algorithm::BOXES.iter().map(|entry| entry.name);
         let local = algorithm::LOCAL.iter().map(|entry| entry.name);
-        full_domain.chain(single).chain(by_groups).chain(local)
+        full_domain.chain(single).chain(by_groups).chain(boxes).chain(local)
     }
-}
-
-/// A seed is refused where nothing is drawn.
-fn refuse_seed(job: &Job) -> Result<()> {
-    if job.search.seed.is_none() {
-        return Ok(());
-    }
-    let mistake = "`seed` is for searches that draw lots, and this one does not";
-    Err(job
-        .mistake(&["search", "seed"], mistake)
-        .with_hint("leave it out, or set algorithm = \"top-down\" or \"genetic\""))
 }
 
 fn unknown(job: &Job, name: &str) -> Error {
@@ -186,10 +173,12 @@ pub(crate) struct LocalRelease {
 pub struct LocalColumn {
     /// Its name.
     pub name: String,
-    /// The highest level there is.
+    /// The highest level there is; 1 where the column is recoded by its order: a value is as collected, or it is not.
     pub highest: u8,
     /// How many released rows stand at which level, ascending; levels without rows are left out.
     pub rows: Vec<(u8, u64)>,
+    /// How many different intervals there are, single values included, where the column is recoded by its order.
+    pub intervals: Option<u64>,
     /// Its distortion ratio.
     pub distortion: f64,
 }
@@ -199,20 +188,29 @@ impl fmt::Display for LocalColumn {
         let n_rows: u64 = self.rows.iter().map(|(_, rows)| rows).sum();
         write!(f, "{}:", self.name)?;
         for (at, &(level, rows)) in self.rows.iter().enumerate() {
-            let level = if level == 0 { "as collected".to_owned() } else { format!("level {level}") };
+            let level = match (level, self.intervals) {
+                (0, None) => "as collected".to_owned(),
+                (0, Some(_)) => "single values".to_owned(),
+                (_, Some(_)) => "in intervals".to_owned(),
+                (level, None) => format!("level {level}"),
+            };
             let share = 100.0 * rows as f64 / n_rows as f64;
             write!(f, "{} {level} {share:.1} %", if at == 0 { "" } else { "," })?;
         }
         if self.rows.is_empty() {
             write!(f, " no rows")?;
         }
-        write!(f, " (highest level {}, distortion {:.4})", self.highest, self.distortion)
+        match self.intervals {
+            Some(n) => write!(f, " ({n} different, distortion {:.4})", self.distortion),
+            None => write!(f, " (highest level {}, distortion {:.4})", self.highest, self.distortion),
+        }
     }
 }
 
 impl LocalRelease {
-    /// Measures a table of labels, which the checker has grouped. `None` if a label is in no hierarchy.
-    pub(crate) fn of(plan: &Plan, release: &dyn Labels, report: &Report) -> Option<Self> {
+    /// Measures a table of labels, which the checker has grouped. `None` if a label is in no hierarchy, or no interval of
+    /// the domain.
+    pub(crate) fn of(plan: &Plan, domains: &Domains, release: &dyn Labels, report: &Report) -> Option<Self> {
         let header = release.header();
         let columns: Vec<LabelColumn<'_>> = plan
             .attributes
@@ -229,21 +227,16 @@ impl LocalRelease {
         let with_labels = columns.iter().zip(&counts);
         let labels =
             with_labels.map(|(column, rows)| column.labels.iter().copied().zip(rows.iter().copied()));
-        let cells = Cells::of_labels(&plan.attributes, labels)?;
+        let cells = Cells::of_labels(&plan.attributes, domains, labels)?;
         let n_rows = plan.table.n_rows() as u64;
         let sizes = report.group_sizes.iter().copied();
         let statistics = Statistics::of_cells(&cells, &plan.attributes, sizes, n_rows);
         let distortion = Distortion::of_cells(&cells, &plan.attributes, n_rows);
         let column = |(at, attribute): (usize, &Attribute)| LocalColumn {
             name: attribute.name().to_owned(),
-            highest: attribute.full_height(),
-            rows: cells
-                .rows_by_level(at, attribute.height())
-                .into_iter()
-                .zip(0..)
-                .filter(|&(rows, _)| rows > 0)
-                .map(|(rows, level)| (attribute.level_number(level), rows))
-                .collect(),
+            highest: cells.domain(at).map_or(attribute.full_height(), |_| 1),
+            rows: cells.rows_by_level(at, attribute),
+            intervals: cells.domain(at).map(|_| cells.n_labels(at) as u64),
             distortion: distortion.column(at),
         };
         Some(LocalRelease {
@@ -268,8 +261,10 @@ impl Plan {
     ) -> Result<Option<(Statistics, Quality)>> {
         watch.enter(Stage::Searching);
         let costs = self.costs()?;
-        let found =
-            search.item.run(self.problem(), &self.attributes, self.aim(&costs), search.seed, watch)?;
+        let found = {
+            let limits = search.limits.starting_now();
+            search.item.run(self.problem(), &self.attributes, self.aim(&costs), search.seed, limits, watch)?
+        };
         let Some(found) = found else {
             return Ok(None);
         };
@@ -299,23 +294,38 @@ impl Plan {
     fn recode(&self, search: LocalSearch, watch: &Watch) -> Result<Option<Recoded>> {
         let costs = self.costs()?;
         let (problem, attributes, aim) = (self.problem(), &self.attributes, self.aim(&costs));
-        let plain = |groups, quality| Recoded { groups, quality, notes: Vec::new() };
+        let of_groups = |groups, quality| Recoded {
+            recoding: Recoding::PerGroup(groups),
+            domains: vec![None; attributes.len()],
+            quality,
+            notes: Vec::new(),
+        };
         Ok(match search.item {
             Recoder::Local(item) => {
-                item.run(problem, search.seed, watch)?.map(|groups| plain(groups, Quality::Heuristic))
+                item.run(problem, search.seed, watch)?.map(|groups| of_groups(groups, Quality::Heuristic))
             }
-            Recoder::ByGroups(item) => {
-                item.run(problem, attributes, aim, watch)?.map(|found| plain(found.recoding, found.quality))
+            Recoder::ByGroups(item) => item
+                .run(problem, attributes, aim, watch)?
+                .map(|found| of_groups(found.recoding, found.quality)),
+            Recoder::Boxes(item) => {
+                let domains = self.domains(search)?;
+                item.run(self, domains.clone(), watch)?.map(|found| Recoded {
+                    recoding: Recoding::PerBox(found.recoding),
+                    domains,
+                    quality: found.quality,
+                    notes: Vec::new(),
+                })
             }
             Recoder::Single(item) => {
-                let Some(found) = item.run(problem, attributes, aim, search.seed.unwrap_or(0), watch)? else {
+                let limits = Limits::default();
+                let Some(found) = item.run(problem, attributes, aim, 0, limits, watch)? else {
                     return Ok(None);
                 };
                 let SingleAnswer::Values(values) = found.recoding else {
                     return Err(Error::new(ErrorKind::Internal, "a search for values found a node"));
                 };
                 let partial: u64 = (0..attributes.len()).map(|at| values.partial_labels(at)).sum();
-                let mut recoded = plain(values.groups(&self.table, attributes)?, found.quality);
+                let mut recoded = of_groups(values.groups(&self.table, attributes)?, found.quality);
                 if partial > 0 {
                     recoded.notes.push(format!(
                         "{partial} labels stand beside values that they cover: whoever has the label has none of these"
@@ -324,6 +334,16 @@ impl Plan {
                 Some(recoded)
             }
         })
+    }
+
+    /// The orders that a search goes by; none unless it makes boxes.
+    pub(crate) fn domains(&self, search: LocalSearch) -> Result<Domains> {
+        match search.item {
+            Recoder::Boxes(_) => orders::domains(&self.job, &self.table, &self.attributes),
+            Recoder::Local(_) | Recoder::Single(_) | Recoder::ByGroups(_) => {
+                Ok(vec![None; self.attributes.len()])
+            }
+        }
     }
 
     /// Why there is no local recoding: how far the table with everything at its top is from the policy.
@@ -342,28 +362,47 @@ impl Plan {
         ))
     }
 
-    /// What is claimed of a local release. Persons are counted apart: see [`Plan::persons_of`].
-    pub(crate) fn local_claims<'a>(&self, input: &'a dyn Labels) -> Result<Claims<'a>> {
-        let mut claims = claims(self, input, RecodingClaim::Local)?;
+    /// What is claimed of a release that a search made; of any that is local, where none is known. Persons are counted apart:
+    /// see [`Plan::persons_of`].
+    pub(crate) fn local_claims<'a>(
+        &self,
+        search: Option<LocalSearch>,
+        input: &'a dyn Labels,
+    ) -> Result<Claims<'a>> {
+        let recoding = match search {
+            Some(LocalSearch { item: Recoder::Boxes(item), .. }) => {
+                item.claim(&orders::domains(&self.job, &self.table, &self.attributes)?)
+            }
+            _ => RecodingClaim::Local,
+        };
+        let mut claims = claims(self, input, recoding)?;
         if let Some(source) = &mut claims.source {
             source.unit = None;
         }
-        // A group has as many distinct values by persons as by rows. Other models cannot be counted by persons here, and the
-        // checker says so.
-        for claim in claims.sensitive.iter_mut().filter(|claim| claim.distinct_l.is_some()) {
-            claim.counted = Counted::Rows;
-        }
+        // What counts persons is claimed where it is known whom each row is about.
+        claims.sensitive.retain(|claim| claim.counted != Counted::Persons);
+        Ok(claims)
+    }
+
+    /// What is claimed of the persons with sensitive values, given whom each released row is about.
+    fn claims_by_persons(&self, persons: &LabelColumn<'_>) -> Result<Vec<SensitiveClaim>> {
+        let input = Collected(Cow::Borrowed(&self.table));
+        let mut claims = claims(self, &input, RecodingClaim::Local)?.sensitive;
+        claims.retain(|claim| claim.counted == Counted::Persons);
+        let labels =
+            || persons.codes.iter().map(|&code| persons.labels[code as usize].to_owned()).collect::<Vec<_>>();
+        claims.iter_mut().for_each(|claim| claim.counted = Counted::Labelled(labels()));
         Ok(claims)
     }
 
     /// How many persons the groups of a recoding have, judged by the checker: nothing to say where rows are counted.
-    pub(crate) fn persons_of(&self, recoding: &Recoding) -> Result<Option<Persons>> {
-        let (Some(unit), Recoding::PerGroup(groups)) = (&self.job.policy.unit, recoding) else {
+    pub(crate) fn persons_of(&self, search: LocalSearch, recoding: &Recoding) -> Result<Option<Persons>> {
+        let Some(unit) = &self.job.policy.unit else {
             return Ok(None);
         };
-        let release = WithPersons::new(self, unit, recoding, groups)?;
+        let release = WithPersons::new(self, unit, recoding)?;
         let input = Collected(Cow::Borrowed(&self.table));
-        let mut claims = self.local_claims(&input)?;
+        let mut claims = self.local_claims(Some(search), &input)?;
         let k = claims.k;
         claims.columns = claims.columns.map(|columns| columns.into_iter().chain([unit.clone()]).collect());
         claims.sensitive =
@@ -375,7 +414,19 @@ impl Plan {
             found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
             holds: report.holds(),
         };
-        Ok(Some(Persons { finding, fewest }))
+        let mut findings = vec![finding];
+        let of_values = Claims {
+            quasi_identifiers: claims.quasi_identifiers,
+            k,
+            columns: None,
+            sensitive: self.claims_by_persons(&release.persons)?,
+            source: None,
+        };
+        if !of_values.sensitive.is_empty() {
+            // The first finding is about k rows, which was claimed before.
+            findings.extend(check(&release, &of_values).findings.into_iter().skip(1));
+        }
+        Ok(Some(Persons { findings, fewest }))
     }
 
     /// The same for a released file: by the search that should have given it.
@@ -386,22 +437,24 @@ impl Plan {
         let refused = |found: &str| {
             let claim = persons_claim(self.job.policy.k.unsigned_abs(), unit);
             Ok(Some(Persons {
-                finding: Finding { claim, found: found.to_owned(), holds: false },
+                findings: vec![Finding { claim, found: found.to_owned(), holds: false }],
                 fewest: None,
             }))
         };
         let Some(search) = self.local else {
             return refused("persons of a local recoding can only be counted by the job that made it");
         };
-        let Some(recoded) = self.recode_locally(search, watch)? else {
+        if matches!(search.item, Recoder::Boxes(item) if item.depends_on_time()) {
+            return refused("a search with a time limit cannot be run anew to count its persons");
+        }
+        let Some(Recoded { recoding, .. }) = self.recode_locally(search, watch)? else {
             return refused("the job's search finds no release in this data");
         };
-        let recoding = Recoding::PerGroup(recoded.groups);
         let anew = Released(recoding.apply(&self.table, &self.attributes)?);
         if !have_same_rows(released, &anew) {
             return refused("the job's search gives other rows than these, whose persons cannot be counted");
         }
-        self.persons_of(&recoding)
+        self.persons_of(search, &recoding)
     }
 }
 
@@ -409,16 +462,16 @@ fn persons_claim(k: u64, unit: &str) -> String {
     format!("every group has at least {k} persons ({unit})")
 }
 
-/// The claim on persons, and the fewest of a group.
+/// The claims on persons, and the fewest of a group.
 pub(crate) struct Persons {
-    finding: Finding,
+    findings: Vec<Finding>,
     fewest: Option<u64>,
 }
 
 impl Persons {
-    /// Adds it to what else was found.
+    /// Adds them to what else was found.
     pub(crate) fn add_to(self, report: &mut Report) {
-        report.findings.push(self.finding);
+        report.findings.extend(self.findings);
         report.fewest_persons = self.fewest;
     }
 }
@@ -431,17 +484,17 @@ struct WithPersons<'a> {
 }
 
 impl<'a> WithPersons<'a> {
-    fn new(plan: &'a Plan, unit: &'a str, recoding: &Recoding, groups: &PerGroup) -> Result<Self> {
+    fn new(plan: &'a Plan, unit: &'a str, recoding: &Recoding) -> Result<Self> {
         let column = plan.table.column(unit).ok_or_else(|| {
             Error::new(ErrorKind::Internal, "the column that names persons is not in the table")
         })?;
-        let codes = column.codes().iter().enumerate();
-        let released = codes.filter(|&(row_idx, _)| groups.group_of(row_idx).is_some());
+        let release = recoding.apply(&plan.table, &plan.attributes)?;
+        let person = |&row_idx: &u32| column.codes()[row_idx as usize];
         let persons = LabelColumn {
-            codes: released.map(|(_, &code)| code).collect::<Vec<_>>().into(),
+            codes: release.rows().iter().map(person).collect::<Vec<_>>().into(),
             labels: column.dictionary().values().collect(),
         };
-        Ok(WithPersons { release: Released(recoding.apply(&plan.table, &plan.attributes)?), unit, persons })
+        Ok(WithPersons { release: Released(release), unit, persons })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
 use crate::job::{CountOrText, Job, RoleJob};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
+use crate::orders;
 use crate::record::Record;
 use crate::requirements::{self, Models};
 use crate::source::{Data, Format};
@@ -150,6 +151,7 @@ impl Plan {
             mistakes.note(check_weights(job, metric));
         }
         mistakes.note(check_roles(job, WithoutQuasi::Refused));
+        orders::check(job, &mut mistakes);
         let requirements = requirements::check(job, &mut mistakes);
         let delimiter = mistakes.note(delimiter(job));
         let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));

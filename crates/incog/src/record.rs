@@ -119,8 +119,11 @@ pub struct LocalPart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalColumnPart {
-    /// How many released rows stand at which level: [level, rows], ascending.
+    /// How many released rows stand at which level: [level, rows], ascending. By an order: 0 for single values, 1 else.
     pub rows: Vec<(u8, u64)>,
+    /// How many different intervals there are, where the column is recoded by its order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<u64>,
     /// The distortion ratio of the column.
     pub distortion: String,
 }
@@ -255,6 +258,7 @@ impl Record {
         let column = |column: &LocalColumn| {
             let part = LocalColumnPart {
                 rows: column.rows.clone(),
+                intervals: column.intervals,
                 distortion: format!("{:.9}", column.distortion),
             };
             (column.name.clone(), part)

@@ -201,7 +201,7 @@ impl Plan {
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
             return Ok(check(&*released, &claims(self, &input, recoding)?));
         }
-        let mut report = check(&*released, &self.local_claims(&input)?);
+        let mut report = check(&*released, &self.local_claims(self.local, &input)?);
         if let Some(persons) = self.persons_anew(&*released, &Watch::new())? {
             persons.add_to(&mut report);
         }
@@ -252,12 +252,16 @@ impl Plan {
         key: Option<&Key>,
     ) -> Result<Report> {
         let input = Collected(Cow::Borrowed(&self.table));
-        let mut report = check(released, &self.local_claims(&input)?);
+        let mut report = check(released, &self.local_claims(self.local, &input)?);
         if let Some(persons) = self.persons_anew(released, &Watch::new())? {
             persons.add_to(&mut report);
         }
         let claim = "the record is what the job, the data and the release say";
-        let Some(local) = LocalRelease::of(self, released, &report) else {
+        let domains = match self.local {
+            Some(search) => self.domains(search)?,
+            None => vec![None; self.attributes.len()],
+        };
+        let Some(local) = LocalRelease::of(self, &domains, released, &report) else {
             let found = "a released column is missing or has labels of no level".to_owned();
             report.findings.push(Finding { claim: claim.to_owned(), found, holds: false });
             return Ok(report);
@@ -267,11 +271,9 @@ impl Plan {
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
             sha256: sha256_of(release)?,
         };
-        let anew = Record::new(self, &self.job, &seen, &self.costs()?, &local.statistics, key)?.with_local(
-            self,
-            Some(&local),
-            key,
-        );
+        let costs = self.costs()?.with_domains(&domains);
+        let anew = Record::new(self, &self.job, &seen, &costs, &local.statistics, key)?;
+        let anew = anew.with_local(self, Some(&local), key);
         report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
@@ -322,9 +324,9 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
 /// What is claimed of a record that is compared with the release alone, where some of so many requirements need more.
 pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
     match n_unknown {
-        0 => "the record is what the release says".to_owned(),
+        0 => "the record is what the release alone can tell".to_owned(),
         n => format!(
-            "the record is what the release says ({n} of {of} requirements can be checked with the job and the data only)"
+            "the record is what the release alone can tell ({n} of {of} requirements can be checked with the job and the data only)"
         ),
     }
 }
@@ -334,7 +336,7 @@ pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
     Finding {
         claim: claim.to_owned(),
         holds: difference.is_none(),
-        found: difference.unwrap_or_else(|| "all of it".to_owned()),
+        found: difference.unwrap_or_else(|| "no difference".to_owned()),
     }
 }
 

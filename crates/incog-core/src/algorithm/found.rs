@@ -1,5 +1,7 @@
 //! How good is an answer, and by what?
 
+use std::time::Instant;
+
 use std::fmt;
 
 use crate::metric::{Costs, Metric};
@@ -35,4 +37,31 @@ impl fmt::Debug for Aim<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Aim").field("weights", &self.costs.weights).finish_non_exhaustive()
     }
+}
+
+/// When a search stops although there is more to look at, and says so.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// After so many steps; what a step is, each search says. `None` for as many as it takes by default, or as there is time
+    /// for where there is a deadline.
+    pub max_steps: Option<u64>,
+    /// As soon as it is over, with what was found until then: at least what a first, quick look finds.
+    pub deadline: Option<Instant>,
+}
+
+impl Limits {
+    /// How many steps to make, given how many are made by default.
+    pub(crate) fn steps(&self, by_default: u64) -> u64 {
+        self.max_steps.unwrap_or(if self.deadline.is_some() { u64::MAX } else { by_default })
+    }
+
+    /// Is it too late?
+    pub(crate) fn is_time_up(&self) -> bool {
+        is_past(self.deadline)
+    }
+}
+
+/// Is that moment over? Never, where there is none.
+pub(crate) fn is_past(moment: Option<Instant>) -> bool {
+    moment.is_some_and(|moment| Instant::now() >= moment)
 }

@@ -48,7 +48,7 @@ pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_genera
 pub use cell_suppression::{
     CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
 };
-pub use found::{Aim, Quality};
+pub use found::{Aim, Limits, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub use optimum::{Optimum, has_optimum_search, optimum};

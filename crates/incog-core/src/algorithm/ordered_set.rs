@@ -18,7 +18,7 @@
 //! 5. *Reordering*: cuts of the tail that cost least come last, where they are in most tails; so bounds rise early.
 //!
 //! Differs from the paper: (1) any policy that is closed under merging; (2) any cost that cuts never raise, loss and
-//! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes.
+//! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes, or a time.
 //! Sound (3) because more cuts only divide groups, and if all parts of a group are admitted, so is the group; with
 //! suppression, under absorbing policies, because the records in refused groups only become more.
 //!
@@ -31,7 +31,7 @@
 //! Cost: a node costs a pass over the cells for each cut of its tail and each attribute. The number of nodes is exponential
 //! in that of cuts at worst. Memory: some numbers a cell.
 
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::found::{Found, Limits, Quality};
 use crate::algorithm::mondrian::Gain;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
 use crate::check::Problem;
@@ -51,9 +51,12 @@ pub struct OrderedSetOptions {
     pub cost: Gain,
     /// What the loss of each attribute counts; all alike where empty.
     pub weights: Vec<f64>,
-    /// At most so many nodes are looked at after the greedy search; 1 is as good as none.
-    pub max_nodes: u64,
+    /// Steps are nodes looked at after the greedy search; 1 is as good as none. Time counts after the greedy search only.
+    pub limits: Limits,
 }
+
+/// So many nodes are looked at unless told otherwise.
+const MAX_NODES: u64 = 1_000;
 
 /// Attributes with missing values beyond this number are not tried both ways: their missing values stay intervals.
 const MOST_OPEN: usize = 10;
@@ -68,7 +71,7 @@ pub fn ordered_set(
     options: OrderedSetOptions,
     watch: &Watch,
 ) -> Result<Option<Found<PerBox>>> {
-    let OrderedSetOptions { domains, cost, weights, max_nodes } = options;
+    let OrderedSetOptions { domains, cost, weights, limits } = options;
     if let Some(at) = domains.iter().position(Option::is_none) {
         return Err(Error::input(format!(
             "column `{}` has no order, and ordered-set needs one for every quasi-identifier",
@@ -79,7 +82,7 @@ pub fn ordered_set(
              orders, and full-domain, full-subtree, unrestricted, full-subgraph and cell-generalization need no order",
         ));
     }
-    if max_nodes == 0 {
+    if limits.max_steps == Some(0) {
         return Err(Error::input("a limit of 0 nodes leaves nothing to look at")
             .with_hint("1 gives what the greedy search finds; mondrian needs no limit"));
     }
@@ -129,14 +132,17 @@ pub fn ordered_set(
         width: &width,
         n_positions: &n_positions,
         best: None,
-        nodes_left: max_nodes,
+        nodes_left: limits.steps(MAX_NODES),
+        limits,
         is_complete: true,
         watch,
     };
     let open: Vec<usize> =
         (0..n_axes).filter(|&at| n_positions[at] > missing[at] && missing[at] > 0).collect();
     let n_tried = open.len().min(MOST_OPEN);
-    search.is_complete = open.len() <= MOST_OPEN;
+    // Leaving rows out within the budget might be better, and is not tried under such a policy.
+    let may_suppress = absorbs || problem.policy.budget() == 0;
+    search.is_complete = open.len() <= MOST_OPEN && may_suppress;
     // Each attribute with missing values as `*` or not. Not comes first.
     for closed in 0..1_u64 << n_tried {
         let is_closed = |at: usize| {
@@ -211,6 +217,7 @@ struct Search<'a> {
     n_positions: &'a [u32],
     best: Option<Best>,
     nodes_left: u64,
+    limits: Limits,
     is_complete: bool,
     watch: &'a Watch,
 }
@@ -255,7 +262,7 @@ impl Search<'_> {
         let mut waiting = vec![(head.clone(), tail)];
         while let Some((head, tail)) = waiting.pop() {
             self.watch.check()?;
-            if self.nodes_left == 0 {
+            if self.nodes_left == 0 || self.limits.is_time_up() {
                 self.is_complete = false;
                 return Ok(());
             }

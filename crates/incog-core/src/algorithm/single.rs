@@ -15,6 +15,7 @@
 //! need no property of the policy to be right, and use [`Policy::pruning`](crate::privacy::Policy::pruning) to be fast.
 
 mod attribute_suppression;
+mod branch;
 mod datafly;
 mod descent;
 mod exact;
@@ -32,7 +33,7 @@ pub use unrestricted::{UnrestrictedOptions, unrestricted};
 use std::cmp::Ordering;
 
 use crate::algorithm::Aim;
-use crate::algorithm::found::Found;
+use crate::algorithm::found::{Found, Limits};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
@@ -98,14 +99,15 @@ pub enum SingleAnswer {
 }
 
 impl Single {
-    /// Finds a recoding, with the limits that the algorithm has unless told otherwise. `None` if it finds none. `seed` is
-    /// for `genetic`.
+    /// Finds a recoding. `None` if it finds none. `seed` and `limits` are for `genetic`, whose steps are nodes judged; the
+    /// others have the limits that they have by default.
     pub fn run(
         self,
         problem: Problem<'_>,
         attributes: &Attributes,
         aim: Aim<'_>,
         seed: u64,
+        limits: Limits,
         watch: &Watch,
     ) -> Result<Option<Found<SingleAnswer>>> {
         let levels = |found: Option<Found<Vec<u8>>>| found.map(|found| found.map(SingleAnswer::Levels));
@@ -123,7 +125,12 @@ impl Single {
             Single::Genetic => levels(genetic(
                 problem,
                 attributes,
-                GeneticOptions { seed, ..GeneticOptions::new(aim) },
+                GeneticOptions {
+                    seed,
+                    max_evaluations: limits.steps(genetic::MAX_EVALUATIONS),
+                    deadline: limits.deadline,
+                    ..GeneticOptions::new(aim)
+                },
                 watch,
             )?),
             Single::FullSubtree => {

@@ -332,6 +332,23 @@ impl FrequencySet {
         }
     }
 
+    /// Groups merged: group `i` goes to `assignment[i]`, which bears the name of the first that goes there. Numbers are given
+    /// in the order in which groups come to them, and `rows` has the sums already.
+    pub(crate) fn merged(&self, rows: Vec<u64>, assignment: &[u32]) -> FrequencySet {
+        let mut first = Vec::with_capacity(rows.len());
+        for (&to, group) in assignment.iter().zip(0..) {
+            if to as usize == first.len() {
+                first.push(group);
+            }
+        }
+        FrequencySet {
+            layout: Arc::clone(&self.layout),
+            grouping: self.grouping,
+            keys: with_keys!(self.layout, &self.keys, |keys, _packed| pick(keys, &first)),
+            measures: self.measures.merge(rows, assignment),
+        }
+    }
+
     /// The records that are in none of the groups, given a column of value codes per attribute. The set must be
     /// [`sorted`](Self::sorted).
     pub(crate) fn records_outside(&self, n_records: u32, columns: &[&[u32]]) -> Vec<u32> {

@@ -93,10 +93,11 @@ impl Distortion {
     /// The distortion of released cells; rows that are not released count as suppressed.
     pub fn of_cells(cells: &Cells, attributes: &Attributes, n_rows: u64) -> Self {
         let column = |(at, attribute): (usize, &Attribute)| {
-            let height = u128::from(attribute.full_height());
+            let domain = cells.domain(at);
+            let height = u128::from(domain.map_or(attribute.full_height(), |_| ORDERED_HEIGHT));
             let (mut climbed, mut released) = (0, 0);
-            for (level, _, rows) in cells.counts(at) {
-                climbed += u128::from(rows) * u128::from(attribute.level_number(level));
+            for (side, rows) in cells.counts(at) {
+                climbed += u128::from(rows) * u128::from(climbed_by_side(side, attribute, domain));
                 released += u128::from(rows);
             }
             let all = u128::from(n_rows);

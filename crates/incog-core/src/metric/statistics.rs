@@ -167,6 +167,13 @@ impl Costs {
 /// How high the hierarchy of an ordered domain is: a value is as collected, or it is not.
 pub(super) const ORDERED_HEIGHT: u8 = 1;
 
+impl CellSums {
+    fn add(&mut self, side: Side, rows: u64, attribute: &Attribute, domain: Option<&Domain>) {
+        self.climbed += u128::from(rows) * u128::from(climbed(side, attribute, domain));
+        self.spread += u128::from(rows) * u128::from(side.leaves(attribute, domain) - 1);
+    }
+}
+
 /// How far a side of a box has climbed.
 pub(super) fn climbed(side: Side, attribute: &Attribute, domain: Option<&Domain>) -> u8 {
     match side {
@@ -276,10 +283,8 @@ impl Statistics {
         all.suppressed_rows = n_rows.saturating_sub(released);
         let sums = |(at, attribute): (usize, &Attribute)| {
             let mut sums = CellSums::default();
-            for (level, label, rows) in cells.counts(at) {
-                let others = attribute.hierarchy().leaves_under(level, label) - 1;
-                sums.climbed += u128::from(rows) * u128::from(attribute.level_number(level));
-                sums.spread += u128::from(rows) * u128::from(others);
+            for (side, rows) in cells.counts(at) {
+                sums.add(side, rows, attribute, cells.domain(at));
             }
             sums
         };
@@ -323,9 +328,7 @@ impl Statistics {
             let domain = recoding.domains()[at].as_deref();
             let mut sums = CellSums::default();
             for (number, rows) in boxes() {
-                let side = recoding.sides(number)[at];
-                sums.climbed += u128::from(rows) * u128::from(climbed(side, attribute, domain));
-                sums.spread += u128::from(rows) * u128::from(side.leaves(attribute, domain) - 1);
+                sums.add(recoding.sides(number)[at], rows, attribute, domain);
             }
             sums
         };

@@ -7,8 +7,9 @@
 //! **Labels never show the data's own extremes.** The ends of a range are multiples of the step, or the declared bounds.
 //! A step that is not given is the least of 1, 2, 5, 10, ... units that makes at most [`MAX_SLOTS`] slots out of the
 //! declared bounds, or out of the least and greatest value of the whole column where none are declared; for dates
-//! 1, 7, 28, 91, 364, ... days. It tells their order of magnitude and nothing else. A step given by the user may be as
-//! fine as the data; then ends are as fine, and that is the user's choice.
+//! 1, 7, 28, 91, 364, ... days. It tells their order of magnitude and nothing else. A step may be as fine as the data; so
+//! where no bounds are declared, the ends of the whole domain are rounded to 10 units, or 28 days, at least. (Cuts
+//! in between are on the step.)
 //!
 //! A range of a single unit (one whole number, where all numbers of the column are whole) is shown as that number, `37`
 //! and not `[37, 38)`. That tells no more, since its ends are on the grid or are bounds, like those of any other range.
@@ -24,9 +25,10 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::SUPPRESSED;
 use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
+use crate::recoding::Side;
 use crate::table::Column;
 
-/// A step that nobody has given makes at most this many slots.
+/// A step that nobody has given makes at most this many slots between the least and the greatest value, or the bounds.
 pub const MAX_SLOTS: u64 = 32;
 
 /// What stands between the ends of a range of categories.
@@ -125,22 +127,37 @@ impl Domain {
             )
             .with_hint("give a wider `step`, or bounds")
         };
-        // What the domain reaches over, with some step.
-        let reach = |step: Decimal| {
-            let (from, to) = bounds.unwrap_or((least, greatest));
+        // What the domain reaches over, with some step, if its ends are multiples of `outer` or bounds.
+        let reach = |step: Decimal, outer: Decimal| {
+            let Some((from, to)) = bounds else {
+                let start = least.floor_to(Decimal::ZERO, outer);
+                let end = greatest.floor_to(Decimal::ZERO, outer).plus_steps(outer, 1)?;
+                return Some((start, end.steps_from(start, step)?));
+            };
             let start = from.floor_to(Decimal::ZERO, step);
             let whole = to.steps_from(start, step)?;
-            let is_full = bounds.is_some() && start.plus_steps(step, whole)? == to;
+            let is_full = start.plus_steps(step, whole)? == to;
             Some((start, if is_full { whole } else { whole.checked_add(1)? }))
         };
         let step = match step {
             Some(step) => step,
-            None => steps(kind, unit)
-                .find(|&step| reach(step).is_some_and(|(_, n_slots)| n_slots <= MAX_SLOTS))
-                .ok_or_else(too_wide)?,
+            None => {
+                let fits = |&step: &Decimal| reach(step, step).is_some_and(|(_, n)| n <= MAX_SLOTS);
+                steps(kind, unit).find(fits).ok_or_else(too_wide)?
+            }
         };
-        let (start, n_slots) = reach(step).ok_or_else(too_wide)?;
+        let outer = outer(kind, unit, step).ok_or_else(too_wide)?;
+        let (start, n_slots) = reach(step, outer).ok_or_else(too_wide)?;
         let end = start.plus_steps(step, n_slots).ok_or_else(too_wide)?;
+        // Ends that nobody could write down, such as the day after 9999-12-31.
+        let is_readable = |end: Decimal| Intervals::parse(kind, &kind.show(end)) == Some(end);
+        if !bounds.map_or([start, end], |(least, end)| [least, end]).into_iter().all(is_readable) {
+            return Err(wrong(match kind {
+                IntervalKind::Numbers => "a number has too many digits for an interval to end beyond it",
+                IntervalKind::Dates => "a date is too near the first or last day of the calendar for an interval to end beyond it",
+            })
+            .with_hint("give `bounds`; what stands for a missing value should be an empty cell"));
+        }
         let bounds = bounds.unwrap_or((start, end));
         let n_leaves = bounds.1.steps_from(bounds.0, unit).ok_or_else(too_wide)?;
         let slot = |value: &Option<Decimal>| value.and_then(|value| value.steps_from(start, step));
@@ -174,11 +191,14 @@ impl Domain {
         let wrong = |what: String| Error::input(format!("column `{}`: {what}", column.name()));
         let mut slots: FxHashMap<&str, u64> = FxHashMap::default();
         for (at, category) in categories.iter().enumerate() {
-            if category.is_empty() || category == SUPPRESSED || category.contains(DOTS) {
+            let has_dots = category.contains(DOTS) || category.starts_with('.') || category.ends_with('.');
+            if category.is_empty() || category == SUPPRESSED || has_dots {
                 return Err(wrong(format!(
-                    "category {} of the order is empty, `{SUPPRESSED}` or contains `{DOTS}`, which mean something in labels",
+                    "category {} of the order is empty, `{SUPPRESSED}`, contains `{DOTS}`, or begins or ends with a dot, \
+                     which mean something in labels",
                     at + 1
-                )));
+                ))
+                .with_hint("call it something else; an empty cell is a missing value and needs no category"));
             }
             if slots.insert(category.as_str(), at as u64).is_some() {
                 return Err(wrong(format!("category {} of the order stands there twice", at + 1)));
@@ -251,6 +271,45 @@ impl Domain {
         }
     }
 
+    /// The side of a box that has this label: what [`Side::name`] says, read backwards. `None` if none has.
+    pub fn side(&self, label: &str) -> Option<Side> {
+        match label {
+            "" => return Some(Side::Missing),
+            SUPPRESSED => return Some(Side::Everything),
+            _ => {}
+        }
+        let (start, end) = match &self.slots {
+            Slots::Categories(categories) => {
+                let slot = |category: &str| categories.iter().position(|other| other == category);
+                let (first, last) = label.split_once(DOTS).unwrap_or((label, label));
+                (slot(first)? as u64, slot(last)? as u64 + 1)
+            }
+            Slots::Grid { kind, start, step, bounds, .. } => {
+                let slot = |text: &str| Intervals::parse(*kind, text)?.steps_from(*start, *step);
+                match label.strip_prefix('[').and_then(|label| label.strip_suffix(')')) {
+                    None => (slot(label)?, slot(label)? + 1),
+                    Some(ends) => {
+                        let (first, end) = ends.split_once(", ")?;
+                        let is_last = Intervals::parse(*kind, end)? == bounds.1;
+                        (slot(first)?, if is_last { self.n_slots } else { slot(end)? })
+                    }
+                }
+            }
+        };
+        let is_range = start < end && end <= self.n_slots;
+        (is_range && self.label(start, end) == label).then_some(Side::Range { start, end })
+    }
+
+    /// How the column is ordered, with the step and the bounds that were settled on.
+    pub fn order(&self) -> Order {
+        match &self.slots {
+            Slots::Categories(categories) => Order::Categories(categories.clone()),
+            Slots::Grid { kind, step, bounds, .. } => {
+                Order::Grid { kind: *kind, step: Some(*step), bounds: Some(*bounds) }
+            }
+        }
+    }
+
     /// The ends of a range of slots, cut off at the bounds.
     fn ends(&self, from: u64, to: u64) -> (Decimal, Decimal) {
         match &self.slots {
@@ -261,6 +320,18 @@ impl Domain {
             }
         }
     }
+}
+
+/// A step may be as fine as the data. So the ends of the domain are rounded further than its cuts, and are not the least and
+/// the greatest value: to the least multiple of the step that is 10 units, or 28 days, or more.
+fn outer(kind: IntervalKind, unit: Decimal, step: Decimal) -> Option<Decimal> {
+    let least = match kind {
+        IntervalKind::Numbers => unit.times(10),
+        IntervalKind::Dates => unit.times(28),
+    };
+    let times = least.steps_from(Decimal::ZERO, step)?;
+    let rounded = Decimal::ZERO.plus_steps(step, times)?;
+    if rounded < least { rounded.plus_steps(step, 1) } else { Some(rounded) }
 }
 
 /// Steps to choose from, ascending.
@@ -292,7 +363,7 @@ fn refuse_strange(column: &Column, is_strange: impl Fn(usize) -> bool, kind: &st
         column.name()
     ))
     .with_hint(
-        "clean them, list all categories in order, or give the column a hierarchy and choose mondrian, or a model that \
+        "numbers have at most 18 digits and 9 decimals: round them, clean them, list all categories in order, or give the column a hierarchy and choose mondrian, or a model that \
          needs no order: full-domain, full-subtree, unrestricted, full-subgraph, unrestricted-multi, \
          cell-generalization",
     ))
@@ -336,8 +407,11 @@ mod tests {
 
     #[test]
     fn a_step_that_nobody_gives_is_a_round_one() {
-        let derived =
-            |cells: &[&'static str]| Domain::new(&column(cells), &Order::NUMBERS).unwrap().label(0, 1);
+        let derived = |cells: &[&'static str]| {
+            let domain = Domain::new(&column(cells), &Order::NUMBERS).unwrap();
+            let slot = domain.slot(0).unwrap();
+            domain.label(slot, slot + 1)
+        };
         assert_eq!(derived(&["17", "90"]), "[15, 20)");
         assert_eq!(derived(&["3", "5"]), "3");
         assert_eq!(derived(&["-1234567.25", "99"]), "[-1250000, -1200000)");
@@ -345,14 +419,40 @@ mod tests {
         assert_eq!(derived(&["0.13", "0.52"]), "[0.12, 0.14)");
         let dates = Domain::new(&column(&["2003-04-17", "2005-01-01"]), &Order::DATES).unwrap();
         assert_eq!(dates.label(0, 1), "[2003-04-10, 2003-05-08)", "on multiples of 28 days since 1970");
-        let far = Domain::new(&column(&["0001-04-17", "9005-01-01"]), &Order::DATES).unwrap();
+        let far = Domain::new(&column(&["1001-04-17", "9005-01-01"]), &Order::DATES).unwrap();
         assert!(far.n_slots() <= MAX_SLOTS);
+    }
+
+    #[test]
+    fn the_whole_domain_shows_no_extreme_even_where_every_value_may_stand_alone() {
+        let whole = |cells: &[&'static str], order: &Order| {
+            let domain = Domain::new(&column(cells), order).unwrap();
+            domain.label(0, domain.n_slots())
+        };
+        assert_eq!(whole(&["23", "48"], &Order::NUMBERS), "[20, 50)");
+        assert_eq!(whole(&["-3", "5"], &Order::NUMBERS), "[-10, 10)");
+        assert_eq!(whole(&["0.13", "0.42"], &Order::NUMBERS), "[0.1, 0.5)");
+        assert_eq!(whole(&["17", "90"], &Order::NUMBERS), "[10, 100)");
+        assert_eq!(whole(&["2003-04-17", "2003-04-20"], &Order::DATES), "[2003-04-10, 2003-05-08)");
+        assert_eq!(whole(&["3", "5"], &numbers(None, Some(("2", "7")))), "[2, 7)", "bounds are bounds");
+        assert_eq!(whole(&["3", "5"], &numbers(Some("1"), None)), "[0, 10)", "also with so fine a step");
+        assert_eq!(whole(&["3", "15"], &numbers(Some("3"), None)), "[0, 24)", "a multiple of the step");
+        for (cells, order) in [
+            (["9999-12-31", "2003-04-17"], Order::DATES),
+            (["0000-01-01", "2003-04-17"], Order::DATES),
+            (["999999999999999999", "1"], numbers(Some("100000000000000000"), None)),
+        ] {
+            let error = Domain::new(&column(&cells), &order).unwrap_err();
+            assert!(error.to_string().contains("for an interval to end beyond it"), "{error}");
+        }
     }
 
     #[test]
     fn a_single_unit_is_shown_as_itself_and_anything_wider_is_not() {
         let label = |cells: &[&'static str], step| {
-            Domain::new(&column(cells), &numbers(Some(step), None)).unwrap().label(0, 1)
+            let domain = Domain::new(&column(cells), &numbers(Some(step), None)).unwrap();
+            let slot = domain.slot(0).unwrap();
+            domain.label(slot, slot + 1)
         };
         assert_eq!(label(&["37", "+37", "038"], "1"), "37");
         assert_eq!(label(&["37", "37.5"], "1"), "[37, 38)");
@@ -370,9 +470,36 @@ mod tests {
             ["low", "low..mid", "mid..high"]
         );
         assert_eq!((domain.n_leaves(), domain.leaves(0, 2)), (4, 2), "the missing value is a leaf");
-        for wrong in [&["low", "low"][..], &["a..b"], &["*"], &[""]] {
+        for wrong in [&["low", "low"][..], &["a..b"], &["a."], &[".b"], &["*"], &[""]] {
             let order = Order::Categories(wrong.iter().map(|&category| category.to_owned()).collect());
             assert!(Domain::new(&column(&[]), &order).is_err());
+        }
+    }
+
+    #[test]
+    fn labels_can_be_read_back() {
+        let categories = Order::Categories(["low", "mid", "high"].map(str::to_owned).to_vec());
+        let domains = [
+            Domain::new(&column(&["37", "17", "93", ""]), &numbers(Some("10"), Some(("16", "95")))).unwrap(),
+            Domain::new(&column(&["37", "17", "93"]), &numbers(Some("1"), None)).unwrap(),
+            Domain::new(&column(&["-0.13", "0.42"]), &Order::NUMBERS).unwrap(),
+            Domain::new(&column(&["2003-04-17", "2005-01-01"]), &Order::DATES).unwrap(),
+            Domain::new(&column(&["high", "low"]), &categories).unwrap(),
+        ];
+        for domain in &domains {
+            for start in 0..domain.n_slots() {
+                for end in start + 1..=domain.n_slots() {
+                    let side = domain.side(&domain.label(start, end));
+                    assert_eq!(side, Some(Side::Range { start, end }));
+                }
+            }
+            assert_eq!(domain.side(""), Some(Side::Missing));
+            assert_eq!(domain.side("*"), Some(Side::Everything));
+            for strange in
+                ["[16, 21.5)", "[20, 16)", "[", "[16, 20", "4.7", "high..low", "a", "[16,20)", "016"]
+            {
+                assert_eq!(domain.side(strange), None, "{strange}");
+            }
         }
     }
 

@@ -71,6 +71,11 @@ impl<'a> Release<'a> {
         self.rows.len()
     }
 
+    /// The records that are released, as row indexes of the table, in its order.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
     /// All labels that a column may have, by their codes; some may stand in no released record, and some may stand twice
     /// where records have different levels.
     pub fn labels(&self, column_idx: usize) -> impl ExactSizeIterator<Item = &str> {

@@ -34,7 +34,7 @@ pub(crate) struct ValueTable {
 }
 
 /// The values of one attribute.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ValueDomain {
     pub(crate) height: u8,
     /// For each level, the label of each slot.
@@ -84,7 +84,8 @@ pub(crate) struct CellSums {
     pub(crate) spread: u128,
 }
 
-/// A number for each cell, equal where what was looked at is equal; and how many numbers there are.
+/// A number for each cell, equal where what was looked at is equal; and how many numbers there are. Numbers are given in the
+/// order of the cells.
 #[derive(Debug, Clone)]
 pub(crate) struct Numbers {
     pub(crate) of_cell: Vec<u32>,
@@ -117,6 +118,23 @@ impl ValueTable {
             slots.push(slots_here);
         }
         Ok(ValueTable { set, slots, domains })
+    }
+
+    /// The same with cells of equal numbers merged. For recodings that tell none of those apart.
+    pub(crate) fn merged(&self, numbers: &Numbers) -> ValueTable {
+        let mut rows = vec![0; numbers.n];
+        let mut first = Vec::with_capacity(numbers.n);
+        for (cell, (&number, &n)) in numbers.of_cell.iter().zip(self.rows()).enumerate() {
+            rows[number as usize] += n;
+            if number as usize == first.len() {
+                first.push(cell);
+            }
+        }
+        ValueTable {
+            set: self.set.merged(rows, &numbers.of_cell),
+            slots: self.slots.iter().map(|slots| first.iter().map(|&cell| slots[cell]).collect()).collect(),
+            domains: self.domains.clone(),
+        }
     }
 
     pub(crate) fn n_cells(&self) -> usize {
@@ -251,22 +269,24 @@ impl ValueTable {
         }
         if sums.suppressed_rows > 0 {
             for cell in (0..self.n_cells()).filter(|&cell| is_refused[group_of[cell] as usize]) {
-                self.change_sums(&mut sums, levels, cell, |sum, part| *sum -= part);
+                let rows = self.rows()[cell];
+                self.change_sums(&mut sums, levels, cell, rows, |sum, part| *sum -= part);
             }
         }
         let holds = sums.suppressed_rows <= problem.policy.budget();
         Ok(Judged { holds, is_refused, group_of, sums })
     }
 
-    /// What a cell adds to the sums of each attribute, or takes from them.
+    /// What some rows with the labels of a cell add to the sums of each attribute, or take from them.
     pub(crate) fn change_sums(
         &self,
         sums: &mut Sums,
         levels: &Levels,
         cell: usize,
+        rows: u64,
         change: impl Fn(&mut u128, u128),
     ) {
-        let rows = u128::from(self.rows()[cell]);
+        let rows = u128::from(rows);
         for (at, domain) in self.domains.iter().enumerate() {
             let slot = self.slots[at][cell] as usize;
             let level = usize::from(levels[at][slot]);

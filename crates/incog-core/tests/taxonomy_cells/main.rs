@@ -588,33 +588,6 @@ fn loss_of(which: Which, sample: &Sample) -> f64 {
     check_release(which, sample, &Wanted::k(2), &[1.0; 4], &found.recoding).expect("it is a release")
 }
 
-/// The rare value's row needs a vague label in one column only.
-#[test]
-fn full_subgraph_can_be_better_than_full_subtree() {
-    let sample = flat(&[&["m", "m", "m", "m", "f", "f"], &["1", "1", "2", "2", "1", "2"]]);
-    let optima = optima(&sample);
-    assert_eq!(optima[..2], [0.5, 1.0 / 6.0]);
-    assert!((loss_of(Which::FullSubgraph, &sample) - optima[1]).abs() < 1e-12);
-}
-
-/// Two rare values may share a label above a frequent one.
-#[test]
-fn unrestricted_can_be_better_than_full_subgraph() {
-    let sample = flat(&[&["a", "a", "b", "c"]]);
-    let optima = optima(&sample);
-    assert_eq!(optima[1..3], [1.0, 0.5]);
-    assert!((loss_of(Which::UnrestrictedMulti, &sample) - optima[2]).abs() < 1e-12);
-}
-
-/// Of three equal rows one may keep the single row company.
-#[test]
-fn cell_generalization_can_be_better_than_unrestricted() {
-    let sample = flat(&[&["a", "a", "a", "b"]]);
-    let optima = optima(&sample);
-    assert_eq!(optima[2..], [1.0, 0.5]);
-    assert!((loss_of(Which::Clusters, &sample) - optima[3]).abs() < 1e-12);
-}
-
 /// Rows that full-domain generalization leaves out are published after all.
 #[test]
 fn rounds_recode_what_was_left_out() {

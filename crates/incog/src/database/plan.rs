@@ -17,6 +17,7 @@ use crate::hierarchies;
 use crate::job::{
     CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind, RoleJob,
 };
+use crate::orders;
 use crate::plan::{self, Mistakes};
 use crate::requirements::{self, Models};
 use crate::source::{Data, Format, STANDARD};
@@ -85,6 +86,7 @@ impl DatabasePlan {
         for (name, table) in &jobs {
             let mut of_table = Mistakes::default();
             of_table.note(plan::check_roles(table, plan::WithoutQuasi::Allowed));
+            orders::refuse(table, &mut of_table);
             let required = requirements::check(table, &mut of_table);
             let delimiter = of_table.note(plan::delimiter(table)).flatten();
             let data = of_table.note(Data::open(&table.inputs(), delimiter));

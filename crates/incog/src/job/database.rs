@@ -298,7 +298,8 @@ impl DatabaseJob {
         let mut columns = table.columns.clone();
         let keys = table.key.iter().chain(table.parents().iter().map(|parent| &parent.column));
         for key in keys {
-            columns.insert(key.clone(), ColumnJob { role: RoleJob::Identifier, hierarchy: None });
+            columns
+                .insert(key.clone(), ColumnJob { role: RoleJob::Identifier, hierarchy: None, order: None });
         }
         Ok(Job {
             path: self.path.clone(),

@@ -8,6 +8,8 @@
 mod check;
 mod lines;
 mod require;
+mod search;
+mod order;
 mod database;
 
 pub use database::{
@@ -15,7 +17,9 @@ pub use database::{
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
 pub use lines::Lines;
+pub use order::{GridJob, OrderJob, OrderWord};
 pub use require::{DistanceJob, LikenessJob, RequireJob};
+pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, SearchJob};
 
 use std::path::{Path, PathBuf};
 
@@ -175,71 +179,6 @@ impl std::fmt::Display for NumberOrText {
     }
 }
 
-/// How to search.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SearchJob {
-    /// The traversal or other recoding, by its name in `incog list`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub algorithm: Option<String>,
-    /// How nodes are judged, by its name in `incog list`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checker: Option<String>,
-    /// "direct" or "transitive".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marking: Option<String>,
-    /// How the released generalization is picked, by its name in `incog list`. `top-down` is only measured by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
-    /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decide: Option<String>,
-    /// How much each quasi-identifier counts in the metric; 1 unless given.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub weights: IndexMap<String, f64>,
-    /// How many attribute subsets to search at a time; 1 unless given. With recodings that are not by whole columns, how
-    /// many threads to use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threads: Option<usize>,
-    /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`: where to start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<CountOrText>,
-    /// What the checker `cube` computes beforehand.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cube_levels: Option<CubeLevels>,
-    /// How the checker `bitmap` makes its sets of records; depth-first unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bitmap_sets: Option<BitmapSets>,
-    /// Whether the checker `bitmap` stops at the first refused group that is too much; true unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bitmap_pruning: Option<bool>,
-}
-
-/// How the checker `bitmap` makes its sets of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum BitmapSets {
-    /// Afresh from single columns: the least memory.
-    OneLevel,
-    /// From those of earlier nodes: the fewest operations, the most memory.
-    Reusing,
-    /// Column after column, keeping one set each.
-    DepthFirst,
-}
-
-/// What the checker `cube` computes beforehand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CubeLevels {
-    /// Level 0 of every subset, as in the paper.
-    ZeroLevel,
-    /// Higher levels too.
-    EveryLevel,
-}
-
 /// One column.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -249,6 +188,9 @@ pub struct ColumnJob {
     /// What its values may become. Without one, a value is kept or replaced by `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<HierarchyJob>,
+    /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderJob>,
 }
 
 /// What a column is to the people in the data.

@@ -96,8 +96,10 @@ impl Bench {
         // Nothing but the column is ever asked for.
         let mut job = Job::parse("[input]\npath = \"-\"\n[policy]\nk = 1\n")?;
         let columns = vec![column.to_owned()];
-        job.columns
-            .insert(column.to_owned(), ColumnJob { role: RoleJob::QuasiIdentifier, hierarchy: Some(spec) });
+        job.columns.insert(
+            column.to_owned(),
+            ColumnJob { role: RoleJob::QuasiIdentifier, hierarchy: Some(spec), order: None },
+        );
         if let Some(path) = against {
             job.input.path = Paths::One(path.to_owned());
         }

@@ -16,7 +16,6 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::algorithm::single::Aim;
 use crate::check::Problem;
@@ -45,6 +44,8 @@ pub(super) struct Descent<'a> {
     cells_by_slot: Vec<(Vec<u32>, Vec<usize>)>,
     /// Does a label of the attribute stand for other values than all labels that are written otherwise?
     is_plain: Vec<bool>,
+    /// Do the cells of a group have the same labels? In a cut they do where all attributes are plain.
+    has_plain_groups: bool,
     /// Can groups be judged one by one?
     judges_groups_alone: bool,
 }
@@ -74,10 +75,18 @@ struct Step {
     gain: f64,
     /// The entropy of the split.
     spent: f64,
-    /// What becomes of groups: (group, rows, is it refused?), a part for each child.
-    parts: Vec<(u32, u64, bool)>,
-    /// The part of each cell below the label.
-    part_of: Vec<u32>,
+    /// What becomes of the groups below the label.
+    parts: Vec<Part>,
+}
+
+/// The records of a group that are below one child.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    group: u32,
+    rows: u64,
+    /// One of its cells.
+    cell: u32,
+    is_refused: bool,
 }
 
 enum Tried {
@@ -88,15 +97,18 @@ enum Tried {
     Unwanted,
 }
 
-/// Where a (group, child) pair has its part.
+/// A number for each group, 0 between uses.
 #[derive(Default)]
-struct Scratch {
-    dense: Vec<u32>,
-    sparse: FxHashMap<u64, u32>,
-}
+struct Scratch(Vec<u64>);
 
-/// Tables of parts with more entries are hashed.
-const MAX_DENSE: usize = 1 << 22;
+impl Scratch {
+    fn of_groups(&mut self, n_groups: usize) -> &mut [u64] {
+        if self.0.len() < n_groups {
+            self.0.resize(n_groups, 0);
+        }
+        &mut self.0
+    }
+}
 
 impl<'a> Descent<'a> {
     pub(super) fn new(problem: Problem<'a>, values: &'a ValueTable, aim: Aim<'a>, watch: &'a Watch) -> Self {
@@ -117,13 +129,15 @@ impl<'a> Descent<'a> {
             }
             (cells, starts)
         };
+        let is_plain: Vec<bool> = values.domains.iter().map(ValueDomain::is_plain).collect();
         Descent {
             problem,
             values,
             aim,
             watch,
             cells_by_slot: values.domains.iter().enumerate().map(sorted).collect(),
-            is_plain: values.domains.iter().map(ValueDomain::is_plain).collect(),
+            has_plain_groups: is_plain.iter().all(|&is_plain| is_plain),
+            is_plain,
             judges_groups_alone: problem.policy.budget() == 0 || !problem.policy.compares(),
         }
     }
@@ -132,8 +146,7 @@ impl<'a> Descent<'a> {
     pub(super) fn run(&self, start: Levels, order: Order) -> Result<Option<(Levels, Statistics)>> {
         let Some(mut state) = self.state(start)? else { return Ok(None) };
         let mut labels = self.labels(&state.levels);
-        let forgets =
-            self.problem.policy.pruning() == Pruning::Sound && self.is_plain.iter().all(|&is_plain| is_plain);
+        let forgets = self.problem.policy.pruning() == Pruning::Sound && self.has_plain_groups;
         while !labels.is_empty() {
             self.watch.check()?;
             let tried: Vec<Tried> = labels
@@ -220,84 +233,63 @@ impl<'a> Descent<'a> {
         children
     }
 
+    /// The cells below each child of a label, those of small children first: these are refused most often.
+    fn cells_of_children(&self, label: &Label) -> Vec<&[u32]> {
+        let Label { attribute, level, slots } = label;
+        let below = &self.values.domains[*attribute].labels[usize::from(*level) - 1][slots.clone()];
+        let (cells, starts) = &self.cells_by_slot[*attribute];
+        let mut slot = slots.start;
+        let mut children: Vec<&[u32]> = below
+            .chunk_by(|a, b| a == b)
+            .map(|child| {
+                slot += child.len();
+                &cells[starts[slot - child.len()]..starts[slot]]
+            })
+            .collect();
+        children.sort_by_key(|cells| cells.len());
+        children
+    }
+
     /// What would specializing a label do?
     fn attempt(&self, state: &State, label: &Label, scratch: &mut Scratch) -> Result<Tried> {
         let (values, policy) = (self.values, self.problem.policy);
-        let Label { attribute, level, slots } = label;
-        let domain = &values.domains[*attribute];
-        let below = &domain.labels[usize::from(*level) - 1][slots.clone()];
-        // Which child each slot is below.
-        let mut child = 0;
-        let children: Vec<u32> = (0..below.len())
-            .map(|at| {
-                child += u32::from(at > 0 && below[at] != below[at - 1]);
-                child
-            })
-            .collect();
-        let n_children = child as usize + 1;
-        let (cells, starts) = &self.cells_by_slot[*attribute];
-        let cells = &cells[starts[slots.start]..starts[slots.end]];
-
-        let mut parts: Vec<(u32, u64, bool)> = Vec::new();
-        let mut keys: Vec<usize> = Vec::new();
-        let mut part_of = Vec::with_capacity(cells.len());
-        let is_dense = state.rows.len().saturating_mul(n_children) <= MAX_DENSE;
-        if is_dense && scratch.dense.len() < state.rows.len() * n_children {
-            scratch.dense.resize(state.rows.len() * n_children, u32::MAX);
-        }
-        scratch.sparse.clear();
-        for &cell in cells {
-            let group = state.group_of[cell as usize];
-            let slot = values.slots[*attribute][cell as usize] as usize;
-            let key = group as usize * n_children + children[slot - slots.start] as usize;
-            let part = if is_dense {
-                &mut scratch.dense[key]
-            } else {
-                scratch.sparse.entry(key as u64).or_insert(u32::MAX)
-            };
-            if *part == u32::MAX {
-                *part = parts.len() as u32;
-                parts.push((group, 0, false));
-                keys.push(key);
-            }
-            parts[*part as usize].1 += values.rows()[cell as usize];
-            part_of.push(*part);
-        }
-        if is_dense {
-            keys.iter().for_each(|&key| scratch.dense[key] = u32::MAX);
-        }
-        // The entropy of the split: only meant as an estimate where texts are not plain.
-        let spent: f64 = parts
-            .iter()
-            .filter(|&&(group, rows, _)| rows < state.rows[group as usize])
-            .map(|&(group, rows, _)| rows as f64 * (state.rows[group as usize] as f64 / rows as f64).ln())
-            .sum();
-
-        let mut levels = None;
-        let sums = if self.is_plain[*attribute] && self.judges_groups_alone {
-            let rows: Vec<u64> = parts.iter().map(|&(_, rows, _)| rows).collect();
-            let measures = if values.set.measures().is_rows_only() {
-                Measures::of_rows(rows)
-            } else {
-                values.set.measures().merge_some(rows, cells, &part_of)
-            };
-            let mut refused_rows = 0;
-            for (part, group) in parts.iter_mut().zip(measures.groups()) {
-                part.2 = !policy.admits(group)?;
-                refused_rows += if part.2 { part.1 } else { 0 };
+        let is_judged_alone = self.is_plain[label.attribute] && self.judges_groups_alone;
+        let counts_rows = values.set.measures().is_rows_only();
+        let children = self.cells_of_children(label);
+        let mut parts: Vec<Part> = Vec::new();
+        let mut refused_rows = 0;
+        for cells in &children {
+            let first = parts.len();
+            self.count_parts(state, cells, scratch, &mut parts);
+            if is_judged_alone && counts_rows {
+                refused_rows += self.judge_by_rows(&mut parts[first..])?;
                 if refused_rows > policy.budget() {
                     return Ok(Tried::Refused);
                 }
             }
-            self.sums(state, label, cells, &parts, &part_of)
+        }
+        // The entropy of the split: only meant as an estimate where texts are not plain.
+        let spent: f64 = parts
+            .iter()
+            .filter(|part| part.rows < state.rows[part.group as usize])
+            .map(|part| part.rows as f64 * (state.rows[part.group as usize] as f64 / part.rows as f64).ln())
+            .sum();
+
+        let sums = if is_judged_alone {
+            if !counts_rows && !self.judge_parts(state, &children, scratch, &mut parts)? {
+                return Ok(Tried::Refused);
+            }
+            self.sums(state, label, &children, &parts, scratch)
         } else {
             let mut finer = state.levels.clone();
-            finer[*attribute][slots.clone()].fill(level - 1);
+            finer[label.attribute][label.slots.clone()].fill(label.level - 1);
             let judged = values.judge(self.problem, &finer)?;
-            levels = Some(judged.holds);
+            if !judged.holds {
+                return Ok(Tried::Refused);
+            }
             judged.sums
         };
-        if sums.suppressed_rows > policy.budget() || levels == Some(false) {
+        if sums.suppressed_rows > policy.budget() {
             return Ok(Tried::Refused);
         }
         let statistics = Statistics::of_sums(sums.clone());
@@ -307,7 +299,59 @@ impl<'a> Descent<'a> {
             _ => return Ok(Tried::Unwanted),
         }
         let gain = self.aim.cost(&state.statistics) - self.aim.cost(&statistics);
-        Ok(Tried::Wanted(Box::new(Step { sums, statistics, gain, spent, parts, part_of })))
+        Ok(Tried::Wanted(Box::new(Step { sums, statistics, gain, spent, parts })))
+    }
+
+    /// The parts of groups that some cells make up.
+    fn count_parts(&self, state: &State, cells: &[u32], scratch: &mut Scratch, parts: &mut Vec<Part>) {
+        let rows = self.values.rows();
+        let counted = scratch.of_groups(state.rows.len());
+        let first = parts.len();
+        for &cell in cells {
+            let group = state.group_of[cell as usize];
+            let known = &mut counted[group as usize];
+            if *known == 0 {
+                parts.push(Part { group, rows: 0, cell, is_refused: false });
+            }
+            *known += rows[cell as usize];
+        }
+        for part in &mut parts[first..] {
+            part.rows = std::mem::take(&mut counted[part.group as usize]);
+        }
+    }
+
+    /// Judges parts by nothing but their rows; the rows of those that are refused.
+    fn judge_by_rows(&self, parts: &mut [Part]) -> Result<u64> {
+        let measures = Measures::of_rows(parts.iter().map(|part| part.rows).collect());
+        let mut refused_rows = 0;
+        for (part, group) in parts.iter_mut().zip(measures.groups()) {
+            part.is_refused = !self.problem.policy.admits(group)?;
+            refused_rows += if part.is_refused { part.rows } else { 0 };
+        }
+        Ok(refused_rows)
+    }
+
+    /// Judges parts by all that the policy looks at. Are those that are refused within the budget?
+    fn judge_parts(
+        &self,
+        state: &State,
+        children: &[&[u32]],
+        scratch: &mut Scratch,
+        parts: &mut [Part],
+    ) -> Result<bool> {
+        let policy = self.problem.policy;
+        let rows = parts.iter().map(|part| part.rows).collect();
+        let part_of = part_of_cells(state, children, parts, scratch);
+        let measures = self.values.set.measures().merge_some(rows, &children.concat(), &part_of);
+        let mut refused_rows = 0;
+        for (part, group) in parts.iter_mut().zip(measures.groups()) {
+            part.is_refused = !policy.admits(group)?;
+            refused_rows += if part.is_refused { part.rows } else { 0 };
+            if refused_rows > policy.budget() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The sums after a step whose parts are judged. Every group that the label is in is whole below it.
@@ -315,23 +359,19 @@ impl<'a> Descent<'a> {
         &self,
         state: &State,
         label: &Label,
-        cells: &[u32],
-        parts: &[(u32, u64, bool)],
-        part_of: &[u32],
+        children: &[&[u32]],
+        parts: &[Part],
+        scratch: &mut Scratch,
     ) -> Sums {
         let mut sums = Sums { smallest_group: None, ..state.sums.clone() };
         let mut has_refused = false;
-        // Each group counts once, at its first part: parts of one group need not stand together.
-        let mut seen: FxHashMap<u32, ()> = FxHashMap::default();
-        for &(group, rows, is_refused) in parts {
-            let was_refused = state.is_refused[group as usize];
-            has_refused |= is_refused || was_refused;
-            let before = state.rows[group as usize];
-            // A group that is not split is its own only part.
-            if rows == before && is_refused == was_refused {
-                continue;
-            }
-            if rows == before || seen.insert(group, ()).is_none() {
+        let is_counted = scratch.of_groups(state.rows.len());
+        for part in parts {
+            let was_refused = state.is_refused[part.group as usize];
+            has_refused |= part.is_refused || was_refused;
+            let before = state.rows[part.group as usize];
+            // Each group counts once, at its first part.
+            if std::mem::replace(&mut is_counted[part.group as usize], 1) == 0 {
                 if was_refused {
                     sums.suppressed_rows -= before;
                 } else {
@@ -339,41 +379,52 @@ impl<'a> Descent<'a> {
                     sums.sum_of_squares -= u128::from(before) * u128::from(before);
                 }
             }
-            if is_refused {
-                sums.suppressed_rows += rows;
+            if part.is_refused {
+                sums.suppressed_rows += part.rows;
             } else {
                 sums.n_groups += 1;
-                sums.sum_of_squares += u128::from(rows) * u128::from(rows);
+                sums.sum_of_squares += u128::from(part.rows) * u128::from(part.rows);
             }
         }
-        let Label { attribute, level, slots } = label;
-        let domain = &self.values.domains[*attribute];
-        let (level, down) = (usize::from(*level), usize::from(*level) - 1);
+        parts.iter().for_each(|part| is_counted[part.group as usize] = 0);
         if !has_refused {
-            let of = &mut sums.cells[*attribute];
-            for slot in slots.clone() {
-                let rows = u128::from(domain.rows[slot]);
-                of.climbed -= rows * u128::from(domain.numbers[level] - domain.numbers[down]);
-                of.spread -= rows * u128::from(domain.spread[level][slot] - domain.spread[down][slot]);
-            }
-            return sums;
-        }
-        for (&cell, &part) in cells.iter().zip(part_of) {
-            let (group, _, is_refused) = parts[part as usize];
-            let (cell, was_refused) = (cell as usize, state.is_refused[group as usize]);
-            if !was_refused {
-                self.values.change_sums(&mut sums, &state.levels, cell, |sum, part| *sum -= part);
-            }
-            if !is_refused {
-                self.values.change_sums(&mut sums, &state.levels, cell, |sum, part| *sum += part);
-                let slot = self.values.slots[*attribute][cell] as usize;
-                let rows = u128::from(self.values.rows()[cell]);
-                let of = &mut sums.cells[*attribute];
-                of.climbed -= rows * u128::from(domain.numbers[level] - domain.numbers[down]);
-                of.spread -= rows * u128::from(domain.spread[level][slot] - domain.spread[down][slot]);
+            let rows = &self.values.domains[label.attribute].rows;
+            label.slots.clone().for_each(|slot| self.lower(&mut sums, label, slot, rows[slot]));
+        } else if self.has_plain_groups {
+            parts.iter().for_each(|part| self.change_sums(&mut sums, state, label, *part));
+        } else {
+            let part_of = part_of_cells(state, children, parts, scratch);
+            for (cell, part) in children.concat().into_iter().zip(part_of) {
+                let rows = self.values.rows()[cell as usize];
+                self.change_sums(&mut sums, state, label, Part { cell, rows, ..parts[part as usize] });
             }
         }
         sums
+    }
+
+    /// What becomes of the cells of a part, which all have the same labels: released ones go down in one attribute, others
+    /// go in or out of the sums.
+    fn change_sums(&self, sums: &mut Sums, state: &State, label: &Label, part: Part) {
+        let Part { group, rows, cell, is_refused } = part;
+        let (cell, was_refused) = (cell as usize, state.is_refused[group as usize]);
+        if !was_refused && is_refused {
+            self.values.change_sums(sums, &state.levels, cell, rows, |sum, part| *sum -= part);
+        }
+        if was_refused && !is_refused {
+            self.values.change_sums(sums, &state.levels, cell, rows, |sum, part| *sum += part);
+        }
+        if !is_refused {
+            self.lower(sums, label, self.values.slots[label.attribute][cell] as usize, rows);
+        }
+    }
+
+    /// Takes rows of a slot down from a label to its child.
+    fn lower(&self, sums: &mut Sums, label: &Label, slot: usize, rows: u64) {
+        let domain = &self.values.domains[label.attribute];
+        let (level, down) = (usize::from(label.level), usize::from(label.level) - 1);
+        let (of, rows) = (&mut sums.cells[label.attribute], u128::from(rows));
+        of.climbed -= rows * u128::from(domain.numbers[level] - domain.numbers[down]);
+        of.spread -= rows * u128::from(domain.spread[level][slot] - domain.spread[down][slot]);
     }
 
     fn apply(&self, state: &mut State, label: &Label, step: Step) -> Result<()> {
@@ -386,10 +437,12 @@ impl<'a> Descent<'a> {
             }
             return Ok(());
         }
+        let children = self.cells_of_children(label);
+        let part_of = part_of_cells(state, &children, &step.parts, &mut Scratch::default());
         // The first part of a group keeps its number.
         let mut is_taken = vec![false; state.rows.len()];
         let mut numbers = Vec::with_capacity(step.parts.len());
-        for (group, rows, is_refused) in step.parts {
+        for Part { group, rows, is_refused, .. } in step.parts {
             let number = if is_taken[group as usize] {
                 state.rows.push(0);
                 state.is_refused.push(false);
@@ -402,12 +455,31 @@ impl<'a> Descent<'a> {
             state.is_refused[number as usize] = is_refused;
             numbers.push(number);
         }
-        let (cells, starts) = &self.cells_by_slot[*attribute];
-        for (&cell, part) in cells[starts[slots.start]..starts[slots.end]].iter().zip(step.part_of) {
-            state.group_of[cell as usize] = numbers[part as usize];
+        for (cell, part) in children.into_iter().flatten().zip(part_of) {
+            state.group_of[*cell as usize] = numbers[part as usize];
         }
         state.sums = step.sums;
         state.statistics = step.statistics;
         Ok(())
     }
+}
+
+/// The part of each cell, child by child. `parts` are in the order in which the cells show them.
+fn part_of_cells(state: &State, children: &[&[u32]], parts: &[Part], scratch: &mut Scratch) -> Vec<u32> {
+    let known = scratch.of_groups(state.rows.len());
+    let mut part_of = Vec::with_capacity(children.iter().map(|cells| cells.len()).sum());
+    let mut n_parts = 0;
+    for cells in children {
+        let first = n_parts;
+        for &cell in *cells {
+            let number = &mut known[state.group_of[cell as usize] as usize];
+            if *number == 0 {
+                n_parts += 1;
+                *number = n_parts;
+            }
+            part_of.push(*number as u32 - 1);
+        }
+        parts[first as usize..n_parts as usize].iter().for_each(|part| known[part.group as usize] = 0);
+    }
+    part_of
 }

@@ -1,26 +1,27 @@
 //! A genetic search of the lattice, for lattices that are too large to classify (after Iyengar, KDD 2002, who searched
 //! full-subtree recodings so; here the levels of nodes).
 //!
-//! *Promise*: the node returned holds. The same seed gives the same node, whatever the number of threads. It is the best
-//! by the metric of all nodes that were judged, the earlier of equal ones.
+//! *Promise*: the node returned holds. The same seed gives the same node, whatever the number of threads, unless there is a
+//! deadline. It is the best by the metric of all nodes that were judged, the earlier of equal ones.
 //!
 //! 1. The first generation: the top, Datafly's node, and nodes at random.
 //! 2. A node that holds is better than one that does not; of two that hold, by the metric; of two that do not, the one with
 //!    fewer refused rows.
 //! 3. A child has each level from one of two parents, each the better of two drawn at random; then some levels move by one.
 //!    Nodes that were judged before are not judged again. The better half of parents and children survive.
-//! 4. In the end, with the last quarter of the evaluations: from the best node go to the best of its neighbours (one level
+//! 4. In the end, with the last quarter of the evaluations, or of the time: from the best node go to the best of its neighbours (one level
 //!    down in an attribute, or down in one and up in another) as long as that is better.
 //!
 //! Never looks at the lattice as a whole: 10¹³ nodes are no more to it than a thousand. Cost: a scan for each evaluation,
 //! several at a time; memory: a number for each node judged.
 
 use std::cmp::Ordering;
+use std::time::Instant;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::found::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
 use crate::check::Problem;
 use crate::error::Result;
@@ -29,6 +30,12 @@ use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::metric::Statistics;
 use crate::watch::Watch;
+
+/// So many nodes are judged unless told otherwise.
+pub(super) const MAX_EVALUATIONS: u64 = 2_000;
+
+/// So many neighbours are judged before looking at the clock.
+const BATCH: usize = 64;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +46,8 @@ pub struct GeneticOptions<'a> {
     pub seed: u64,
     /// How many nodes are judged at most; at least one is.
     pub max_evaluations: u64,
+    /// When to come to an end.
+    pub deadline: Option<Instant>,
     /// How many nodes a generation has; at least two.
     pub population: usize,
 }
@@ -46,7 +55,7 @@ pub struct GeneticOptions<'a> {
 impl<'a> GeneticOptions<'a> {
     /// Seed 0, 2,000 evaluations, 40 nodes a generation.
     pub fn new(aim: Aim<'a>) -> Self {
-        GeneticOptions { aim, seed: 0, max_evaluations: 2_000, population: 40 }
+        GeneticOptions { aim, seed: 0, max_evaluations: MAX_EVALUATIONS, deadline: None, population: 40 }
     }
 }
 
@@ -58,6 +67,10 @@ pub fn genetic(
     watch: &Watch,
 ) -> Result<Option<Found<Vec<u8>>>> {
     let heights = attributes.heights();
+    let end_of_generations = options.deadline.map(|deadline| {
+        let now = Instant::now();
+        now + deadline.saturating_duration_since(now).mul_f64(0.75)
+    });
     let mut search = Genetic {
         problem,
         attributes,
@@ -82,7 +95,7 @@ pub fn genetic(
     let for_the_end = options.max_evaluations / 4;
     let mut idle = 0;
     // Small lattices are soon exhausted: then children have all been seen.
-    while search.evaluations_left > for_the_end && idle < 20 {
+    while search.evaluations_left > for_the_end && idle < 20 && !is_past(end_of_generations) {
         watch.check()?;
         let children: Vec<Vec<u8>> = (0..size).map(|_| search.child(&population, &heights)).collect();
         let room = search.evaluations_left - for_the_end;
@@ -197,13 +210,23 @@ impl Genetic<'_> {
             // Single steps first: there are fewer, and evaluations may run out.
             let height = |levels: &Vec<u8>| levels.iter().map(|&level| u64::from(level)).sum::<u64>();
             neighbours.sort_by_key(height);
-            let judged = self.judge(neighbours)?;
-            let next = judged
-                .into_iter()
-                .reduce(|best, other| if self.compare(&other, &best).is_lt() { other } else { best });
+            let mut next: Option<Judged> = None;
+            let mut is_time_up = false;
+            for batch in neighbours.chunks(BATCH) {
+                is_time_up = is_past(self.options.deadline);
+                if is_time_up {
+                    break;
+                }
+                let judged = next.into_iter().chain(self.judge(batch.to_vec())?);
+                next = judged
+                    .reduce(|best, other| if self.compare(&other, &best).is_lt() { other } else { best });
+            }
             match next {
                 Some(next) if self.compare(&next, &best).is_lt() => best = next,
                 _ => return Ok(best),
+            }
+            if is_time_up {
+                return Ok(best);
             }
         }
     }

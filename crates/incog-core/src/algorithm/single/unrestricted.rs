@@ -59,7 +59,7 @@ pub fn unrestricted(
         let choices: Vec<Vec<Vec<u8>>> = values.domains.iter().map(recodings).collect();
         (exact(problem, &values, aim, &choices, None, u64::MAX, watch)?.best, Quality::Optimal)
     } else {
-        let start = FullSubtreeOptions { aim, max_cuts: options.max_cuts };
+        let start = FullSubtreeOptions { max_cuts: options.max_cuts, ..FullSubtreeOptions::new(aim) };
         let start = full_subtree::search(problem, attributes, &values, start, watch)?;
         let mut search = Moves { problem, values: &values, aim, watch, moves_left: options.max_moves };
         let moved = start.map(|(levels, statistics, _)| search.improve(levels, statistics)).transpose()?;

@@ -19,7 +19,7 @@ pub enum IntervalKind {
 
 impl IntervalKind {
     /// A number as it stands in a label.
-    pub(crate) fn show(self, number: Decimal) -> String {
+    pub fn show(self, number: Decimal) -> String {
         match self {
             IntervalKind::Numbers => number.to_string(),
             IntervalKind::Dates => number

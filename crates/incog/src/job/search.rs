@@ -1,0 +1,118 @@
+//! How a job wants its search to be.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::CountOrText;
+
+/// How to search.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchJob {
+    /// The traversal or other recoding, by its name in `incog list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<String>,
+    /// How nodes are judged, by its name in `incog list`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checker: Option<String>,
+    /// "direct" or "transitive".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<String>,
+    /// How the released generalization is picked, by its name in `incog list`. `top-down` is only measured by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decide: Option<String>,
+    /// How much each quasi-identifier counts in the metric; 1 unless given.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub weights: IndexMap<String, f64>,
+    /// How many attribute subsets to search at a time; 1 unless given. With recodings that are not by whole columns, how
+    /// many threads to use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+    /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`: where to start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// For `genetic`, `ordered-set`: when to stop and take the best found so far: "30 s", "5 min".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<String>,
+    /// For `genetic`: how many generalizations to judge; 2,000 unless given, or as many as there is time for. For
+    /// `ordered-set`: how many sets of cuts to look at before the best so far is taken; 1,000 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<i64>,
+    /// For `mondrian`: whether rows of equal values may come to stand in different boxes; strict unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mondrian_cuts: Option<MondrianCuts>,
+    /// For `mondrian`: where to cut; at the median unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mondrian_choice: Option<MondrianChoice>,
+    /// For `mondrian`: how far intervals reach; covering unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mondrian_sides: Option<MondrianSides>,
+    /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<CountOrText>,
+    /// What the checker `cube` computes beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cube_levels: Option<CubeLevels>,
+    /// How the checker `bitmap` makes its sets of records; depth-first unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap_sets: Option<BitmapSets>,
+    /// Whether the checker `bitmap` stops at the first refused group that is too much; true unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap_pruning: Option<bool>,
+}
+
+/// How the checker `bitmap` makes its sets of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BitmapSets {
+    /// Afresh from single columns: the least memory.
+    OneLevel,
+    /// From those of earlier nodes: the fewest operations, the most memory.
+    Reusing,
+    /// Column after column, keeping one set each.
+    DepthFirst,
+}
+
+/// Whether rows of equal values may come to stand in different boxes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MondrianCuts {
+    /// Never: boxes are disjoint.
+    Strict,
+    /// They may: groups are smaller, and boxes may touch.
+    Relaxed,
+}
+
+/// Where `mondrian` cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MondrianChoice {
+    /// At the median of the widest column.
+    Median,
+    /// Wherever it gains most, by discernibility where that (or the group size) is the metric, by loss otherwise.
+    Best,
+}
+
+/// How far the intervals of `mondrian` reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MondrianSides {
+    /// From cut to cut.
+    Covering,
+    /// No further than the rows of the box, rounded outward to the step: less loss, and says more.
+    Tight,
+}
+
+/// What the checker `cube` computes beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CubeLevels {
+    /// Level 0 of every subset, as in the paper.
+    ZeroLevel,
+    /// Higher levels too.
+    EveryLevel,
+}
