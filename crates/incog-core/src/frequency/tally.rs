@@ -154,7 +154,7 @@ const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.
 const DEAL_FROM: usize = 1 << 17;
 /// About so many keys to a part.
-const PART: usize = 1 << 13;
+const PART: usize = 1 << 14;
 /// An odd constant with its bits spread out, and not the one of other tables: keys that come in the order of one table fill
 /// another of the same hash slot by slot.
 const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;

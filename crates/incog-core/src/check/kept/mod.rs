@@ -15,7 +15,7 @@
 //! Differs from what the notes on roll-up say: no set is forgotten because a height was left, only because all of them
 //! together have grown too large; then the one goes that was last used longest ago.
 //!
-//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most as many groups as there are records, or
+//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records, or
 //! some millions.
 
 mod general;
@@ -38,6 +38,8 @@ const SPARE_BITS: u32 = 12;
 const LARGE: usize = 1 << 17;
 /// so what is made halfway from them has at most so many bits.
 const DENSE_BITS: u32 = 22;
+/// After so many passes over the records, equal ones are put together.
+const FEW_SCANS: u64 = 4;
 /// However few records there are, so many groups are kept.
 const MIN_CAPACITY: usize = 1 << 22;
 
@@ -177,7 +179,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             in_vain: Vec::new(),
             n_records,
             n_kept: 0,
-            capacity: n_records.max(MIN_CAPACITY),
+            capacity: n_records.saturating_mul(2).max(MIN_CAPACITY),
             work: Work::default(),
         }
     }
@@ -223,6 +225,15 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         loop {
             let source = self.source(&to);
             let (n_groups, n_source_bits) = self.extent(source);
+            if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS {
+                // Enough of the records: equal ones as one group from now on, if there are many.
+                let bottom = self.family.grouping(0);
+                self.count(None, &bottom)?;
+                if self.is_worth_it(n_groups) {
+                    self.keep_last(bottom);
+                    continue;
+                }
+            }
             let distance = n_source_bits.saturating_sub(n_bits);
             if distance < MIN_DISTANCE {
                 return Ok(source);
@@ -274,7 +285,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
     /// Are the groups counted last clearly fewer than those that they were made from?
     fn is_worth_it(&self, n_before: usize) -> bool {
         let n_groups = self.groups.n_groups() as u64;
-        let most = if n_before < LARGE { n_before as u64 / 5 * 4 } else { n_before as u64 / 4 };
+        let most = if n_before < LARGE { n_before as u64 / 5 * 4 } else { n_before as u64 / 2 };
         n_groups <= most
     }
 
