@@ -96,6 +96,58 @@ impl Compress {
     }
 }
 
+/// The same for words of 128 bits.
+#[derive(Debug, Clone)]
+pub struct CompressWide {
+    low: Compress,
+    high: Compress,
+    n_low: u32,
+}
+
+impl CompressWide {
+    /// Pushes together the bits of `mask`.
+    ///
+    /// # Panics
+    /// When there are more than 32: a number of 32 bits comes out.
+    pub fn new(mask: u128) -> Self {
+        CompressWide::of_halves(mask, Compress::new)
+    }
+
+    /// The same without the instruction, on any machine.
+    ///
+    /// # Panics
+    /// When `mask` has more than 32 ones.
+    pub fn portable(mask: u128) -> Self {
+        CompressWide::of_halves(mask, Compress::portable)
+    }
+
+    fn of_halves(mask: u128, compress: fn(u64) -> Compress) -> Self {
+        assert!(mask.count_ones() <= 32, "32 bits come out");
+        let low = mask as u64;
+        CompressWide { low: compress(low), high: compress((mask >> 64) as u64), n_low: low.count_ones() }
+    }
+
+    /// Of each word, the bits under the mask.
+    ///
+    /// # Panics
+    /// When there is not room for exactly as many numbers as there are words.
+    pub fn words(&self, words: &[u128], to: &mut [u32]) {
+        const BLOCK: usize = 256;
+        assert_eq!(words.len(), to.len());
+        let (mut halves, mut high) = ([0; BLOCK], [0; BLOCK]);
+        for (words, to) in words.chunks(BLOCK).zip(to.chunks_mut(BLOCK)) {
+            let (halves, high) = (&mut halves[..words.len()], &mut high[..words.len()]);
+            halves.iter_mut().zip(words).for_each(|(half, word)| *half = *word as u64);
+            self.low.words(halves, to);
+            halves.iter_mut().zip(words).for_each(|(half, word)| *half = (word >> 64) as u64);
+            self.high.words(halves, high);
+            // Where all 32 bits are low ones, none is high.
+            let up = self.n_low % 32;
+            to.iter_mut().zip(high).for_each(|(to, high)| *to |= *high << up);
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 fn with_instruction(mask: u64, words: &[u64], to: &mut [u32]) {
@@ -158,6 +210,28 @@ mod tests {
             }
         }
         assert!(n_masks > 250);
+    }
+
+    #[test]
+    fn bits_of_both_halves_come_out_together() {
+        let words: Vec<u128> =
+            (0..600_u128).map(|n| n.wrapping_mul(0x0123_4567_89AB_CDEF_F0E1_D2C3_B4A5_9687)).collect();
+        let low = u128::from(u32::MAX) << 20;
+        for mask in [0, 1, 1 << 127 | 1, low, 0xFF0F << 56, 0xF00F_00F0 << 70 | 0x7007] {
+            let expected: Vec<u32> = words
+                .iter()
+                .map(|&word| {
+                    let low = bit_by_bit(word as u64, mask as u64);
+                    let high = bit_by_bit((word >> 64) as u64, (mask >> 64) as u64);
+                    (u64::from(low) | u64::from(high) << (mask as u64).count_ones()) as u32
+                })
+                .collect();
+            for compress in [CompressWide::new(mask), CompressWide::portable(mask)] {
+                let mut found = vec![0; words.len()];
+                compress.words(&words, &mut found);
+                assert_eq!(found, expected, "{mask:x}");
+            }
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! | [`Bits::and`], [`Bits::unite`] | two sets | one |
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
-//! [`Compress`] pushes bits of words together: the number of a group's cell from its packed key.
+//! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
 //! [`positions`] finds the separators of a text.
 //!
 //! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs` and `positions.rs`: loads and stores of vectors, and the
@@ -27,7 +27,7 @@ mod compress;
 mod positions;
 mod simd;
 
-pub use compress::Compress;
+pub use compress::{Compress, CompressWide};
 pub use positions::positions;
 pub use simd::Path;
 

@@ -28,9 +28,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::check::{Keep, Problem, Suppressing, suppressing};
+use crate::check::{Keep, Problem, Suppressing, Verdict, suppressing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{KeyLayout, Method};
+use crate::frequency::Method;
 use crate::hierarchy::Attributes;
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
@@ -83,7 +83,7 @@ pub fn optimum(
         spreads: Spreads::new(layout, attributes),
         undecided: grid.all(),
         open: grid.all(),
-        guess: Guess::new(layout, &lattice),
+        guess: Guess::new(problem, &lattice, costs),
         grid,
         judged: Vec::new(),
     };
@@ -137,6 +137,9 @@ impl Hunt<'_> {
         }
         let border = path[high.min(path.len() - 1)];
         self.guess.threshold = self.guess.extents[border];
+        if self.guess.is_far_off {
+            self.guess.spread(self.lattice);
+        }
         Ok(high < path.len())
     }
 
@@ -165,6 +168,9 @@ impl Hunt<'_> {
             self.watch.begin_stage(self.open.len() as u64);
             let holds = self.judge(node)?;
             self.guess.correct(node, holds);
+            if self.guess.is_far_off {
+                self.guess.spread(self.lattice);
+            }
         }
         // What is still open is known to hold; how good it is, is not known.
         let mut rest: Vec<usize> = self.grid.iter(&self.open).collect();
@@ -180,24 +186,42 @@ impl Hunt<'_> {
 
     /// The undecided node that promises to close the most; `None` if it is known of every open node whether it holds.
     fn choose(&mut self) -> Option<usize> {
-        for reach in [Reach::Near, Reach::All] {
-            let candidates = self.guess.candidates(reach, |node| self.grid.contains(&self.undecided, node));
-            let mut candidates = BinaryHeap::from(candidates);
-            while let Some(mut candidate) = candidates.pop() {
-                let node = candidate.node as usize;
-                let n_open = self.grid.count_below(&self.open, node) as u32;
-                candidate.promise = self.guess.chance(node) * n_open as f32;
-                self.guess.n_open[node] = n_open;
-                if n_open == 0 {
-                    continue;
-                }
-                if candidates.peek().is_none_or(|next| candidate.promise >= next.promise) {
-                    return Some(node);
-                }
-                candidates.push(candidate);
+        [Reach::Near, Reach::All].into_iter().find_map(|reach| self.choose_within(reach))
+    }
+
+    fn choose_within(&mut self, reach: Reach) -> Option<usize> {
+        if self.guess.n_counted > MAX_COUNTED {
+            self.guess.count_open(self.lattice, &self.grid, &self.open);
+        }
+        let (grid, undecided) = (&self.grid, &self.undecided);
+        self.guess.gather(reach, |node| grid.contains(undecided, node));
+        let mut best: Option<Candidate> = None;
+        // First whatever promises most by old numbers: by the new number, most others are out of the question.
+        let first = self.guess.candidates.iter().copied().max()?;
+        let first = self.counted(first);
+        if first.promise > 0.0 {
+            best = Some(first);
+        }
+        let mut rest = std::mem::take(&mut self.guess.candidates);
+        rest.retain(|candidate| candidate.node != first.node && Some(*candidate) > best);
+        let mut rest = BinaryHeap::from(rest);
+        while let Some(candidate) = rest.pop().filter(|candidate| Some(*candidate) > best) {
+            let candidate = self.counted(candidate);
+            if candidate.promise > 0.0 {
+                best = best.max(Some(candidate));
             }
         }
-        None
+        self.guess.candidates = rest.into_vec();
+        best.map(|candidate| candidate.node as usize)
+    }
+
+    /// A candidate with the number of nodes that are open below it now.
+    fn counted(&mut self, candidate: Candidate) -> Candidate {
+        let node = candidate.node as usize;
+        let n_open = self.grid.count_below(&self.open, node) as u32;
+        self.guess.n_open[node] = n_open;
+        self.guess.n_counted += 1;
+        Candidate { promise: self.guess.chance(node) * n_open as f32, ..candidate }
     }
 
     /// Does a node hold? Remembers what follows from that, and the best.
@@ -205,6 +229,7 @@ impl Hunt<'_> {
         self.watch.judged()?;
         let verdict = self.judge.verdict(node)?;
         self.judged.push((node, verdict.refused_rows));
+        self.guess.observe(self.lattice, node, verdict);
         if !verdict.holds {
             self.grid.remove_below(&mut self.undecided, node);
             self.grid.remove_below(&mut self.open, node);
@@ -238,15 +263,31 @@ impl Hunt<'_> {
 
 /// Which nodes fail, most likely.
 struct Guess {
-    /// How many groups the labels of each node could make, as a power of two: the more, the more likely it fails.
+    /// What each level adds to the extent of a node. At first the logarithm of its labels, as if attributes were independent;
+    /// corrected where nodes have clearly fewer groups than that, or more, compared with others.
+    parts: Vec<Vec<f32>>,
+    /// The sum for each node, about the logarithm of its groups: the more, the more likely it fails.
     extents: Vec<f32>,
+    /// How much larger the logarithm of the groups was than the extent, lately.
+    usual: Option<f32>,
+    /// Are parts corrected?
+    learns: bool,
+    /// More groups than this are nearly all that there can be: that says little.
+    most_groups: f32,
+    /// Verdicts so far.
+    verdicts: Vec<(u32, bool)>,
+    /// Do the extents not fit the parts any more?
+    is_far_off: bool,
     /// Where failing and holding are equally likely.
     threshold: f32,
     /// How many open nodes were below each, or it, when that was last counted: not fewer than now.
     n_open: Vec<u32>,
-    /// Nodes by their extent, the smallest first, and where each step of extents ends among them.
-    by_extent: Vec<u32>,
-    ends: Vec<usize>,
+    /// How often that was counted for single nodes, since it was counted for all.
+    n_counted: usize,
+    /// Undecided nodes that may have open ones below them, by steps of extents. Others leave when they are met.
+    by_extent: Vec<Vec<u32>>,
+    /// Those that could be judged next.
+    candidates: Vec<Candidate>,
 }
 
 /// How far from the threshold to look.
@@ -260,38 +301,116 @@ enum Reach {
 const SCALE: f32 = 0.5;
 /// How far a verdict that was not expected at all moves the threshold.
 const CORRECTION: f32 = 0.5;
+/// By how many powers of two the number of groups is surprising.
+const SURPRISE: f32 = 1.0;
+/// How much the logarithm of a level's rarest label counts, against that of the number of labels.
+const RARITY: f32 = 0.3;
 /// Steps of extents to a power of two.
-const STEPS: f32 = 4.0;
+const STEPS: f32 = 8.0;
 /// How far from the threshold nodes are near.
-const NEAR: f32 = 3.0;
+const NEAR: f32 = 1.5;
+/// Counting for all nodes takes as long as for about so many single ones.
+const MAX_COUNTED: usize = 600;
 
 impl Guess {
-    fn new(layout: &KeyLayout, lattice: &Lattice) -> Self {
-        let labels = |position, level| {
-            (layout.n_labels(lattice.attributes()[position], level as u8).max(1) as f32).log2()
+    fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
+        let (layout, n_rows) = (problem.source.layout(), problem.source.n_rows());
+        let labels = |attribute: usize, level: u8| (layout.n_labels(attribute, level).max(1) as f32).log2();
+        // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
+        let share_of_rarity = if problem.policy.budget() == 0 { RARITY } else { 0.0 };
+        let rarity = |attribute: usize, level: u8| {
+            let rows = costs.rarest[attribute][usize::from(level)].max(1);
+            (n_rows.max(1) as f32 / rows as f32).log2()
         };
-        let extents = lattice.sums(0.0, labels, |a, b| a + b);
-        let step = |extent: f32| (extent * STEPS) as usize;
-        let n_steps = extents.first().map_or(0, |&most| step(most)) + 2;
-        let mut ends = vec![0; n_steps];
-        for &extent in &extents {
-            ends[step(extent) + 1] += 1;
+        let levels = |&attribute: &usize| {
+            let height = layout.heights()[attribute];
+            let part = |level| labels(attribute, level) + share_of_rarity * rarity(attribute, level);
+            (0..=height).map(part).collect()
+        };
+        let mut guess = Guess {
+            parts: lattice.attributes().iter().map(levels).collect(),
+            extents: Vec::new(),
+            usual: None,
+            // The smallest group says more, but most nodes fail and all of those have a small one.
+            learns: problem.policy.budget() > 0,
+            most_groups: (n_rows.max(1) as f32).log2() - 2.0,
+            verdicts: Vec::new(),
+            is_far_off: false,
+            n_open: Vec::new(),
+            n_counted: 0,
+            threshold: 0.0,
+            by_extent: Vec::new(),
+            candidates: Vec::new(),
+        };
+        guess.spread(lattice);
+        guess
+    }
+
+    /// Computes the extents of all nodes from those of the levels, and the threshold that fits the verdicts best.
+    fn spread(&mut self, lattice: &Lattice) {
+        self.is_far_off = false;
+        self.extents = lattice.sums(0.0, |position, level| self.parts[position][level], |a, b| a + b);
+        let n_steps = self.extents.iter().map(|&extent| step(extent)).max().unwrap_or(0) + 1;
+        let mut sizes = vec![0; n_steps];
+        for &extent in &self.extents {
+            sizes[step(extent)] += 1;
         }
-        for at in 1..n_steps {
-            ends[at] += ends[at - 1];
+        self.by_extent = sizes.into_iter().map(Vec::with_capacity).collect();
+        for (node, &extent) in self.extents.iter().enumerate() {
+            self.by_extent[step(extent)].push(node as u32);
         }
-        let mut by_extent = vec![0; extents.len()];
-        for (node, &extent) in extents.iter().enumerate() {
-            let next = &mut ends[step(extent)];
-            by_extent[*next] = node as u32;
-            *next += 1;
+        self.fit();
+    }
+
+    /// Sets the threshold between the verdicts: as few as possible that hold above it and fail below it.
+    fn fit(&mut self) {
+        let mut verdicts: Vec<(f32, bool)> =
+            self.verdicts.iter().map(|&(node, holds)| (self.extents[node as usize], holds)).collect();
+        verdicts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut n_wrong = verdicts.iter().filter(|(_, holds)| *holds).count();
+        let Some(&(first, _)) = verdicts.first() else { return };
+        let (mut least, mut below) = (n_wrong, first);
+        self.threshold = first;
+        for &(extent, holds) in &verdicts {
+            if n_wrong < least || (n_wrong == least && self.threshold == below) {
+                least = n_wrong;
+                self.threshold = (below + extent) / 2.0;
+            }
+            n_wrong = if holds { n_wrong - 1 } else { n_wrong + 1 };
+            below = extent;
         }
-        Guess { n_open: Vec::new(), threshold: 0.0, extents, by_extent, ends }
+        if n_wrong < least {
+            self.threshold = below;
+        }
+    }
+
+    /// Learns from the groups of a node: if they are unusually few or many, its levels are to blame, each by its part.
+    fn observe(&mut self, lattice: &Lattice, node: usize, verdict: Verdict) {
+        self.verdicts.push((node as u32, verdict.holds));
+        let found = (verdict.n_groups.max(1) as f32).log2();
+        let levels =
+            || lattice.levels(node).enumerate().map(|(position, level)| (position, usize::from(level)));
+        let extent: f32 = levels().map(|(position, level)| self.parts[position][level]).sum();
+        if !self.learns || found > self.most_groups || extent <= 0.0 {
+            return;
+        }
+        let usual = self.usual.unwrap_or(found - extent);
+        let surprise = found - extent - usual;
+        self.usual = Some(usual + surprise / 4.0);
+        if surprise.abs() > SURPRISE {
+            let factor = (1.0 + surprise / extent).clamp(0.5, 2.0);
+            for (position, level) in levels() {
+                self.parts[position][level] *= factor;
+            }
+            self.is_far_off = true;
+        }
     }
 
     /// Counts the open nodes below every node.
     fn count_open(&mut self, lattice: &Lattice, grid: &Grid, open: &Marks) {
-        self.n_open = vec![0; lattice.n_nodes()];
+        self.n_counted = 0;
+        self.n_open.clear();
+        self.n_open.resize(lattice.n_nodes(), 0);
         for node in grid.iter(open) {
             self.n_open[node] = 1;
         }
@@ -300,7 +419,7 @@ impl Guess {
 
     /// The chance that a node fails.
     fn chance(&self, node: usize) -> f32 {
-        1.0 / (1.0 + ((self.threshold - self.extents[node]) / SCALE).exp())
+        chance(step(self.extents[node]), self.threshold)
     }
 
     /// Learns from a verdict.
@@ -309,21 +428,37 @@ impl Guess {
         self.threshold += if holds { CORRECTION * chance } else { CORRECTION * (chance - 1.0) };
     }
 
-    /// Nodes that may have open ones below them, with what they promise.
-    fn candidates(&self, reach: Reach, is_wanted: impl Fn(usize) -> bool) -> Vec<Candidate> {
-        let end = |extent: f32| {
-            let step = (extent.max(0.0) * STEPS) as usize;
-            self.ends[step.min(self.ends.len() - 1)]
+    /// Gathers the nodes that may have open ones below them, with what they promise.
+    fn gather(&mut self, reach: Reach, is_undecided: impl Fn(usize) -> bool) {
+        self.candidates.clear();
+        let n_steps = self.by_extent.len();
+        let steps = match reach {
+            Reach::Near => {
+                step(self.threshold - NEAR).min(n_steps)..(step(self.threshold + NEAR) + 1).min(n_steps)
+            }
+            Reach::All => 0..n_steps,
         };
-        let range = match reach {
-            Reach::Near => end(self.threshold - NEAR - 1.0 / STEPS)..end(self.threshold + NEAR),
-            Reach::All => 0..self.by_extent.len(),
-        };
-        let nodes = self.by_extent[range].iter().map(|&node| node as usize);
-        let open = nodes.filter(|&node| self.n_open[node] > 0 && is_wanted(node));
-        let promise = |node: usize| self.chance(node) * self.n_open[node] as f32;
-        open.map(|node| Candidate { promise: promise(node), node: node as u32 }).collect()
+        for step in steps {
+            let chance = chance(step, self.threshold);
+            self.by_extent[step].retain(|&node| {
+                let n_open = self.n_open[node as usize];
+                let stays = n_open > 0 && is_undecided(node as usize);
+                if stays {
+                    self.candidates.push(Candidate { promise: chance * n_open as f32, node });
+                }
+                stays
+            });
+        }
     }
+}
+
+fn step(extent: f32) -> usize {
+    (extent.max(0.0) * STEPS) as usize
+}
+
+/// The chance that a node of a step of extents fails.
+fn chance(step: usize, threshold: f32) -> f32 {
+    1.0 / (1.0 + ((threshold - step as f32 / STEPS) / SCALE).exp())
 }
 
 /// A node that could be judged next. Ordered by what it promises, then the first node.

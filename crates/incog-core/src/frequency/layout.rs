@@ -110,20 +110,9 @@ impl KeyLayout {
         grouping.iter().map(|(attribute, level)| self.attributes[attribute].kept[usize::from(level)]).sum()
     }
 
-    /// Do keys fit 64 bits?
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.width() == KeyWidth::U64
-    }
-
     /// How many bits tell apart an attribute's labels at a level.
     pub(crate) fn n_bits_of(&self, attribute: usize, level: u8) -> u32 {
         self.attributes[attribute].kept[usize::from(level)]
-    }
-
-    /// The bits of a narrow key that a grouping keeps.
-    pub(crate) fn mask(&self, grouping: &Grouping) -> u64 {
-        let masks = &self.packed_u64().masks;
-        grouping.iter().fold(0, |mask, (attribute, level)| mask | masks[attribute][usize::from(level)])
     }
 
     /// Have all records the same label at this level? Then grouping by it changes nothing.
@@ -325,6 +314,15 @@ impl<K: Key> Packed<K> {
             }
         }
         keys
+    }
+
+    /// The bits that a grouping keeps.
+    pub(crate) fn mask(&self, grouping: &Grouping) -> K {
+        let mut mask = K::zeros(self.n_bits);
+        for (attribute, level) in grouping.iter() {
+            mask.unite(&self.masks[attribute][usize::from(level)]);
+        }
+        mask
     }
 
     /// What a grouping keeps of a key.

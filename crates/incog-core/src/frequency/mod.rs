@@ -23,7 +23,7 @@ mod tally;
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
-pub(crate) use tally::{Count, Counters, Lot, Tally};
+pub(crate) use tally::{Count, Counters, Lot, Tally, Word};
 
 use std::sync::Arc;
 
@@ -52,8 +52,9 @@ pub trait FrequencySource: Sync {
         false
     }
 
-    /// The records' keys, where they are in memory and have 64 bits; the bits are those of the layout. `None` elsewhere.
-    fn packed(&self) -> Option<&[u64]> {
+    /// The records' keys, where they are in memory and have at most 128 bits; the bits are those of the layout. `None`
+    /// elsewhere.
+    fn packed(&self) -> Option<PackedKeys<'_>> {
         None
     }
 
@@ -94,6 +95,15 @@ pub trait FrequencySource: Sync {
     }
 }
 
+/// A key for each record.
+#[derive(Debug, Clone, Copy)]
+pub enum PackedKeys<'a> {
+    /// Of 64 bits.
+    U64(&'a [u64]),
+    /// Of 128 bits.
+    U128(&'a [u128]),
+}
+
 /// All records, those that nobody needs to tell apart as one cell: they have equal labels at level 0 and are equal in
 /// everything that was demanded.
 ///
@@ -129,6 +139,43 @@ pub(crate) enum Keys {
     U128(Vec<u128>),
     Wide(Vec<Wide>),
 }
+
+/// A key that fits a machine word or two, with the way to and from those of unknown width.
+pub(crate) trait PackedWord: Key + Word {
+    /// The keys, if they are of this type.
+    fn of(keys: &Keys) -> Option<&[Self]>;
+    /// The same of records.
+    fn of_records(keys: PackedKeys<'_>) -> Option<&[Self]>;
+    /// What a grouping keeps of a key of this type.
+    fn mask(layout: &KeyLayout, grouping: &Grouping) -> Self;
+}
+
+macro_rules! packed_word {
+    ($word:ty, $variant:ident, $packed:ident) => {
+        impl PackedWord for $word {
+            fn of(keys: &Keys) -> Option<&[Self]> {
+                match keys {
+                    Keys::$variant(keys) => Some(keys),
+                    _ => None,
+                }
+            }
+
+            fn of_records(keys: PackedKeys<'_>) -> Option<&[Self]> {
+                match keys {
+                    PackedKeys::$variant(keys) => Some(keys),
+                    _ => None,
+                }
+            }
+
+            fn mask(layout: &KeyLayout, grouping: &Grouping) -> Self {
+                layout.$packed().mask(grouping)
+            }
+        }
+    };
+}
+
+packed_word!(u64, U64, packed_u64);
+packed_word!(u128, U128, packed_u128);
 
 /// Runs `$body` with `$keys` bound to the vector of keys and `$packed` to the packing of the same key type.
 macro_rules! with_keys {
@@ -223,25 +270,22 @@ impl FrequencySet {
         if self.measures.is_rows_only() { regroup::Assignment::Skip } else { regroup::Assignment::Record }
     }
 
-    /// The keys, which must have 64 bits.
-    pub(crate) fn narrow_keys(&self) -> &[u64] {
-        match &self.keys {
-            Keys::U64(keys) => keys,
-            _ => unreachable!("only asked where the layout is narrow"),
-        }
+    /// The keys, which must be of this type.
+    pub(crate) fn packed_keys<W: PackedWord>(&self) -> &[W] {
+        W::of(&self.keys).expect("all keys of a layout have one width")
     }
 
-    /// Groups by their keys of 64 bits, which must be distinct, with their rows.
-    pub(crate) fn of_narrow_keys(
+    /// Groups by their keys, which must be distinct and as wide as the layout says, with their rows.
+    pub(crate) fn of_packed_keys<W: PackedWord>(
         layout: &Arc<KeyLayout>,
         grouping: &Grouping,
-        groups: impl Iterator<Item = (u64, u64)>,
+        groups: impl Iterator<Item = (W, u64)>,
     ) -> FrequencySet {
         let (keys, rows) = groups.unzip();
         FrequencySet {
             layout: Arc::clone(layout),
             grouping: *grouping,
-            keys: Keys::U64(keys),
+            keys: W::wrap(keys),
             measures: Measures::of_rows(rows),
         }
     }

@@ -12,7 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::Packed;
 use crate::frequency::regroup::{Assignment, regroup, some_of};
 use crate::frequency::{
-    Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, Scratch, with_keys,
+    Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, PackedKeys, Scratch,
+    with_keys,
 };
 use crate::group::{Demand, Measures, Pairs};
 use crate::hierarchy::Attributes;
@@ -209,10 +210,11 @@ impl FrequencySource for Rows {
         true
     }
 
-    fn packed(&self) -> Option<&[u64]> {
+    fn packed(&self) -> Option<PackedKeys<'_>> {
         match &self.keys {
-            Keys::U64(keys) => Some(keys),
-            _ => None,
+            Keys::U64(keys) => Some(PackedKeys::U64(keys)),
+            Keys::U128(keys) => Some(PackedKeys::U128(keys)),
+            Keys::Wide(_) => None,
         }
     }
 

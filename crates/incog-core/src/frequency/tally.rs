@@ -18,7 +18,7 @@
 //! Groups come out in the order of their first key, or part by part; hashes have no seed. Cost: about 2 ns a key where
 //! the counters fit the cache; memory: the counters, and the groups.
 
-use incog_bits::Compress;
+use incog_bits::{Compress, CompressWide};
 
 /// A number of rows that stops at its greatest value.
 pub(crate) trait Count: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -58,29 +58,79 @@ macro_rules! count_of {
 count_of!(u8);
 count_of!(u32);
 
+/// A packed key: 64 or 128 bits.
+pub(crate) trait Word:
+    Copy + Default + PartialEq + std::ops::BitAnd<Output = Self> + Send + Sync + std::fmt::Debug + 'static
+{
+    /// A hash with all bits well mixed.
+    fn hash(self) -> u64;
+    /// How many bits are set.
+    fn n_ones(self) -> u32;
+    /// Of each key, the bits under the mask, which has at most 32, pushed together; some keys at a time.
+    fn compress(keys: &[Self], mask: Self, visit: impl FnMut(&[Self], &[u32]));
+}
+
+/// Multiplies to 128 bits and folds the halves: masks leave the low bits of many keys zero, and of a plain product too.
+#[inline]
+fn fold(word: u64) -> u64 {
+    let product = u128::from(word) * u128::from(SPREAD);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+macro_rules! word_of {
+    ($word:ty, $compress:ty, |$key:ident| $hash:expr) => {
+        impl Word for $word {
+            #[inline]
+            fn hash(self) -> u64 {
+                let $key = self;
+                $hash
+            }
+
+            #[inline]
+            fn n_ones(self) -> u32 {
+                self.count_ones()
+            }
+
+            #[inline]
+            fn compress(keys: &[Self], mask: Self, mut visit: impl FnMut(&[Self], &[u32])) {
+                let compress = <$compress>::new(mask);
+                let mut numbers = [0_u32; BLOCK];
+                for some in keys.chunks(BLOCK) {
+                    let numbers = &mut numbers[..some.len()];
+                    compress.words(some, numbers);
+                    visit(some, numbers);
+                }
+            }
+        }
+    };
+}
+
+word_of!(u64, Compress, |key| fold(key));
+word_of!(u128, CompressWide, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)));
+
 /// The groups of one grouping, kept to be merged further.
 #[derive(Debug, Clone)]
-pub(crate) struct Tally<C> {
-    keys: Vec<u64>,
+pub(crate) struct Tally<W, C> {
+    keys: Vec<W>,
     rows: Vec<C>,
 }
 
-impl<C: Count> Tally<C> {
-    pub(crate) fn lot(&self) -> Lot<'_, C> {
+impl<W: Word, C: Count> Tally<W, C> {
+    pub(crate) fn lot(&self) -> Lot<'_, W, C> {
         Lot { keys: &self.keys, rows: Some(&self.rows) }
     }
 }
 
 /// Keys, each for so many rows; or each for one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lot<'a, C> {
-    keys: &'a [u64],
+pub(crate) struct Lot<'a, W, C> {
+    keys: &'a [W],
     rows: Option<&'a [C]>,
 }
 
-impl<'a, C: Count> Lot<'a, C> {
+impl<'a, W: Word, C: Count> Lot<'a, W, C> {
     /// The keys of records: a row each.
-    pub(crate) fn records(keys: &'a [u64]) -> Self {
+    pub(crate) fn records(keys: &'a [W]) -> Self {
         Lot { keys, rows: None }
     }
 
@@ -104,36 +154,36 @@ const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.
 const DEAL_FROM: usize = 1 << 17;
 /// About so many keys to a part.
-const PART: usize = 1 << 13;
+const PART: usize = 1 << 14;
 /// An odd constant with its bits spread out, and not the one of other tables: keys that come in the order of one table fill
 /// another of the same hash slot by slot.
 const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// The memory for merging, and the groups of the last merge.
 #[derive(Debug, Default)]
-pub(crate) struct Counters<C> {
+pub(crate) struct Counters<W, C> {
     /// All zero between uses.
     cells: Vec<C>,
     /// Group numbers plus one, by hash.
     slots: Vec<u32>,
     /// The cells of the groups.
     numbers: Vec<u32>,
-    keys: Vec<u64>,
+    keys: Vec<W>,
     rows: Vec<C>,
     n_groups: usize,
-    dealt: Dealt<C>,
+    dealt: Dealt<W, C>,
 }
 
 /// Keys in the order of their parts.
 #[derive(Debug, Default)]
-struct Dealt<C> {
-    keys: Vec<u64>,
+struct Dealt<W, C> {
+    keys: Vec<W>,
     rows: Vec<C>,
 }
 
-impl<C: Count> Counters<C> {
+impl<W: Word, C: Count> Counters<W, C> {
     /// The groups of the last merge: their keys,
-    pub(crate) fn keys(&self) -> &[u64] {
+    pub(crate) fn keys(&self) -> &[W] {
         &self.keys[..self.n_groups]
     }
 
@@ -143,7 +193,7 @@ impl<C: Count> Counters<C> {
     }
 
     /// The groups of the last merge, to be kept.
-    pub(crate) fn tally(&self) -> Tally<C> {
+    pub(crate) fn tally(&self) -> Tally<W, C> {
         Tally { keys: self.keys().to_vec(), rows: self.rows().to_vec() }
     }
 
@@ -154,7 +204,7 @@ impl<C: Count> Counters<C> {
     }
 
     /// Groups that somebody else has counted become those of the last merge.
-    pub(crate) fn load(&mut self, keys: &[u64], rows: impl Iterator<Item = u64>) {
+    pub(crate) fn load(&mut self, keys: &[W], rows: impl Iterator<Item = u64>) {
         self.make_room(keys.len());
         self.keys[..keys.len()].copy_from_slice(keys);
         self.n_groups = keys.len();
@@ -164,8 +214,8 @@ impl<C: Count> Counters<C> {
     }
 
     /// Groups keys by the bits of `mask`.
-    pub(crate) fn merge(&mut self, lot: Lot<'_, C>, mask: u64) {
-        let n_bits = mask.count_ones();
+    pub(crate) fn merge(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        let n_bits = mask.n_ones();
         let n_cells = 1_usize << n_bits.min(MAX_DENSE_BITS);
         let is_dense = n_bits <= DENSE_BITS
             || (n_bits <= MAX_DENSE_BITS && n_cells <= CELLS_PER_KEY.saturating_mul(lot.len()));
@@ -181,14 +231,14 @@ impl<C: Count> Counters<C> {
     }
 
     /// The same for about one in `parts` groups, a power of two. What is refused among some groups is refused among all.
-    pub(crate) fn merge_some(&mut self, lot: Lot<'_, C>, mask: u64, parts: u64) {
+    pub(crate) fn merge_some(&mut self, lot: Lot<'_, W, C>, mask: W, parts: u64) {
         debug_assert!(parts.is_power_of_two());
         let mut dealt = std::mem::take(&mut self.dealt);
         dealt.keys.clear();
         dealt.rows.clear();
         for (at, &key) in lot.keys.iter().enumerate() {
             // Bits from the middle: parts are by the low ones, slots by the high ones.
-            if hash_of(key & mask) >> 24 & (parts - 1) == 0 {
+            if (key & mask).hash() >> 24 & (parts - 1) == 0 {
                 dealt.keys.push(key);
                 if lot.rows.is_some() {
                     dealt.rows.push(lot.rows(at));
@@ -205,43 +255,40 @@ impl<C: Count> Counters<C> {
     /// Room for a group a key, and one more to write to in vain.
     fn make_room(&mut self, n_keys: usize) {
         if self.keys.len() <= n_keys {
-            self.keys.resize(n_keys + 1, 0);
+            self.keys.resize(n_keys + 1, W::default());
             self.rows.resize(n_keys + 1, C::default());
             self.numbers.resize(n_keys + 1, 0);
         }
     }
 
-    fn dense(&mut self, lot: Lot<'_, C>, mask: u64) {
-        let n_cells = 1_usize << mask.count_ones();
+    fn dense(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        let n_cells = 1_usize << mask.n_ones();
         if self.cells.len() < n_cells {
             self.cells = vec![C::default(); n_cells];
         }
         self.make_room(lot.len().min(n_cells));
-        let compress = Compress::new(mask);
         let cells = &mut self.cells[..n_cells];
         let (keys, numbers) = (&mut self.keys[..], &mut self.numbers[..]);
         let mut n_groups = 0;
-        let mut block = [0_u32; BLOCK];
-        for (at, some) in lot.keys.chunks(BLOCK).enumerate() {
-            let block = &mut block[..some.len()];
-            compress.words(some, block);
-            let mut add = |key: u64, number: u32, rows: C| {
-                let cell = &mut cells[number as usize];
-                // Written whether or not it is a new group: no branch to foresee.
-                keys[n_groups] = key & mask;
-                numbers[n_groups] = number;
-                n_groups += usize::from(*cell == C::default());
-                *cell = cell.plus(rows);
-            };
-            match lot.rows {
-                None => some.iter().zip(&*block).for_each(|(&key, &number)| add(key, number, C::of(1))),
-                Some(rows) => {
-                    let rows = &rows[at * BLOCK..];
-                    for ((&key, &number), &rows) in some.iter().zip(&*block).zip(rows) {
-                        add(key, number, rows);
-                    }
+        let mut add = |key: W, number: u32, rows: C| {
+            let cell = &mut cells[number as usize];
+            // Written whether or not it is a new group: no branch to foresee.
+            keys[n_groups] = key & mask;
+            numbers[n_groups] = number;
+            n_groups += usize::from(*cell == C::default());
+            *cell = cell.plus(rows);
+        };
+        match lot.rows {
+            None => W::compress(lot.keys, mask, |some, block| {
+                some.iter().zip(block).for_each(|(&key, &number)| add(key, number, C::of(1)));
+            }),
+            Some(mut rows) => W::compress(lot.keys, mask, |some, block| {
+                let (now, later) = rows.split_at(some.len());
+                rows = later;
+                for ((&key, &number), &rows) in some.iter().zip(block).zip(now) {
+                    add(key, number, rows);
                 }
-            }
+            }),
         }
         for (to, &number) in self.rows.iter_mut().zip(&numbers[..n_groups]) {
             *to = std::mem::take(&mut cells[number as usize]);
@@ -250,7 +297,7 @@ impl<C: Count> Counters<C> {
     }
 
     /// Adds groups to those that are there, which must be others.
-    fn hash(&mut self, lot: Lot<'_, C>, mask: u64) {
+    fn hash(&mut self, lot: Lot<'_, W, C>, mask: W) {
         let n_slots = (lot.len() * 2).next_power_of_two().max(2);
         if self.slots.len() < n_slots {
             self.slots.resize(n_slots, 0);
@@ -261,7 +308,7 @@ impl<C: Count> Counters<C> {
         let before = self.n_groups;
         for (at, &key) in lot.keys.iter().enumerate() {
             let key = key & mask;
-            let mut slot = (hash_of(key) >> shift) as usize;
+            let mut slot = (key.hash() >> shift) as usize;
             loop {
                 match slots[slot] {
                     0 => {
@@ -284,10 +331,10 @@ impl<C: Count> Counters<C> {
         }
     }
 
-    fn deal_out(&mut self, lot: Lot<'_, C>, mask: u64) {
+    fn deal_out(&mut self, lot: Lot<'_, W, C>, mask: W) {
         let n_parts = (lot.len() / PART).next_power_of_two();
         // Slots are by the highest bits of the hash, so parts are by the lowest.
-        let part_of = |key: u64| hash_of(key & mask) as usize & (n_parts - 1);
+        let part_of = |key: W| (key & mask).hash() as usize & (n_parts - 1);
         let mut ends = vec![0_u32; n_parts];
         for &key in lot.keys {
             ends[part_of(key)] += 1;
@@ -298,7 +345,7 @@ impl<C: Count> Counters<C> {
         }
         let mut dealt = std::mem::take(&mut self.dealt);
         if dealt.keys.len() < lot.len() {
-            dealt.keys.resize(lot.len(), 0);
+            dealt.keys.resize(lot.len(), W::default());
         }
         if lot.rows.is_some() && dealt.rows.len() < lot.len() {
             dealt.rows.resize(lot.len(), C::default());
@@ -325,13 +372,6 @@ impl<C: Count> Counters<C> {
     }
 }
 
-/// Multiplies to 128 bits and folds the halves: masks leave the low bits of many keys zero, and of a plain product too.
-#[inline]
-fn hash_of(key: u64) -> u64 {
-    let product = u128::from(key) * u128::from(SPREAD);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,7 +386,7 @@ mod tests {
         (0..n).map(|_| next() & next()).collect()
     }
 
-    fn groups<C: Count>(counters: &Counters<C>) -> BTreeMap<u64, u64> {
+    fn groups<C: Count>(counters: &Counters<u64, C>) -> BTreeMap<u64, u64> {
         let groups: BTreeMap<u64, u64> =
             counters.keys().iter().copied().zip(counters.rows().iter().map(|rows| rows.rows())).collect();
         assert_eq!(groups.len(), counters.keys().len(), "no group comes twice");
@@ -365,8 +405,8 @@ mod tests {
     fn check<C: Count>(keys: &[u64], rows: &[u64], mask: u64) {
         let expected = naive(keys, rows, mask, C::MOST);
         let tally = Tally { keys: keys.to_vec(), rows: rows.iter().map(|&rows| C::of(rows)).collect() };
-        let mut counters = Counters::<C>::default();
-        type Kernel<C> = fn(&mut Counters<C>, Lot<'_, C>, u64);
+        let mut counters = Counters::<u64, C>::default();
+        type Kernel<C> = fn(&mut Counters<u64, C>, Lot<'_, u64, C>, u64);
         let mut kernels: Vec<(&str, Kernel<C>)> = vec![
             ("chosen", Counters::merge),
             ("dealt out", Counters::deal_out),
@@ -413,6 +453,23 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_128_bits_are_grouped_alike() {
+        let keys = draw(5000, 13);
+        let spread = |key: u64| u128::from(key & 0xFFFF_FFFF) << 70 | u128::from(key >> 32);
+        let wide: Vec<u128> = keys.iter().map(|&key| spread(key)).collect();
+        for mask in [0xFF00_0000_00F0, u64::MAX] {
+            let (mut narrow, mut counters) =
+                (Counters::<u64, u8>::default(), Counters::<u128, u8>::default());
+            narrow.merge(Lot::records(&keys), mask);
+            counters.merge(Lot::records(&wide), spread(mask));
+            let expected: BTreeMap<u128, u8> =
+                narrow.keys().iter().map(|&key| spread(key)).zip(narrow.rows().iter().copied()).collect();
+            let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
+            assert_eq!(expected, found);
+        }
+    }
+
+    #[test]
     fn many_keys_are_dealt_out_and_found_again() {
         let keys = draw(DEAL_FROM + 77, 3);
         let rows = vec![1; keys.len()];
@@ -423,7 +480,7 @@ mod tests {
     #[test]
     fn what_is_kept_merges_like_what_it_came_from() {
         let keys = draw(4000, 11);
-        let mut counters = Counters::<u8>::default();
+        let mut counters = Counters::<u64, u8>::default();
         counters.merge(Lot::records(&keys), 0xFFFF_FFFF);
         let kept = counters.tally();
         assert!(kept.lot().len() > 100 && kept.lot().len() < keys.len());
@@ -433,7 +490,7 @@ mod tests {
 
     #[test]
     fn counts_from_elsewhere_stop_at_the_greatest_number() {
-        let mut counters = Counters::<u8>::default();
+        let mut counters = Counters::<u64, u8>::default();
         counters.load(&[4, 5], [3, 300].into_iter());
         assert_eq!(groups(&counters), BTreeMap::from([(4, 3), (5, 255)]));
         assert_eq!(counters.rows_below(255), 3);

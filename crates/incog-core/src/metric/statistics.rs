@@ -29,27 +29,35 @@ pub struct Costs {
     pub weights: Vec<f64>,
     /// For each attribute and level, the sum over all rows of (leaves under the row's label − 1).
     spread: Vec<Vec<u128>>,
+    /// For each attribute and level, the rows of the label that has the fewest.
+    pub(crate) rarest: Vec<Vec<u64>>,
 }
 
 impl Costs {
     /// Counts the values of each attribute once.
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
-        let mut spread = Vec::new();
+        let (mut spread, mut rarest) = (Vec::new(), Vec::new());
         for (at, attribute) in attributes.iter().enumerate() {
             let values = problem.source.count(&Grouping::single(at, 0), &Demand::default(), Method::Auto)?;
             let hierarchy = attribute.hierarchy();
             let mut by_level = vec![0; usize::from(attribute.height()) + 1];
+            let n_labels = |level| hierarchy.labels(level).len();
+            let mut by_label: Vec<Vec<u64>> =
+                (0..=attribute.height()).map(|level| vec![0; n_labels(level)]).collect();
             for (group_idx, &rows) in values.measures().rows().iter().enumerate() {
                 let mut label = values.label(group_idx, at);
                 for level in 0..=attribute.height() {
                     let others = hierarchy.leaves_under(level, label) - 1;
                     by_level[usize::from(level)] += u128::from(rows) * u128::from(others);
+                    by_label[usize::from(level)][label as usize] += rows;
                     if level < attribute.height() {
                         label = hierarchy.parent(level, label);
                     }
                 }
             }
             spread.push(by_level);
+            let fewest = |rows: Vec<u64>| rows.into_iter().filter(|&rows| rows > 0).min().unwrap_or(0);
+            rarest.push(by_label.into_iter().map(fewest).collect());
         }
         Ok(Costs {
             n_rows: problem.source.n_rows(),
@@ -63,6 +71,7 @@ impl Costs {
             leaves: attributes.iter().map(|attribute| attribute.hierarchy().n_leaves()).collect(),
             weights: vec![1.0; attributes.len()],
             spread,
+            rarest,
         })
     }
 

@@ -25,7 +25,15 @@ impl<'a> General<'a> {
 
 impl Groups for General<'_> {
     type Set = FrequencySet;
-    const BY_BITS: bool = false;
+    type Mask = Grouping;
+
+    fn mask(&self, grouping: &Grouping) -> Grouping {
+        *grouping
+    }
+
+    fn is_finer(kept: Grouping, to: Grouping) -> bool {
+        to.generalizes(&kept)
+    }
 
     fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping) -> Result<()> {
         self.last = Some(match from {
@@ -35,8 +43,8 @@ impl Groups for General<'_> {
         Ok(())
     }
 
-    fn fails_early(&mut self, _: Option<&FrequencySet>, _: &Grouping) -> Result<bool> {
-        Ok(false)
+    fn fails_early(&mut self, _: Option<&FrequencySet>, _: &Grouping) -> Result<Option<usize>> {
+        Ok(None)
     }
 
     fn judge(&self) -> Result<Judgement> {

@@ -15,7 +15,7 @@
 //! Differs from what the notes on roll-up say: no set is forgotten because a height was left, only because all of them
 //! together have grown too large; then the one goes that was last used longest ago.
 //!
-//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most as many groups as there are records, or
+//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records, or
 //! some millions.
 
 mod general;
@@ -23,7 +23,7 @@ mod small;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::Result;
-use crate::frequency::{FrequencySet, KeyLayout};
+use crate::frequency::{FrequencySet, KeyLayout, KeyWidth};
 use crate::lattice::{Grouping, Lattice};
 use crate::privacy::Judgement;
 
@@ -33,7 +33,13 @@ use small::Small;
 /// A set is made halfway where there are at least so many bits between a node and what it would be made from.
 const MIN_DISTANCE: u32 = 5;
 /// A set has hardly fewer groups than it was made from if it has more bits than those can fill, and so many more.
-const SPARE_BITS: u32 = 8;
+const SPARE_BITS: u32 = 12;
+/// Sets of so many groups and more are large: merging them by hash costs more than it saves,
+const LARGE: usize = 1 << 17;
+/// so what is made halfway from them has at most so many bits.
+const DENSE_BITS: u32 = 22;
+/// After so many passes over the records, equal ones are put together.
+const FEW_SCANS: u64 = 4;
 /// However few records there are, so many groups are kept.
 const MIN_CAPACITY: usize = 1 << 22;
 
@@ -44,38 +50,37 @@ pub(super) struct Kept<'a> {
 
 impl Checker for Kept<'_> {
     fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
-        Ok(match Opened::new(self.problem, family, keep)? {
-            Opened::Bytes(judge) => Box::new(judge),
-            Opened::Words(judge) => Box::new(judge),
-            Opened::General(judge) => Box::new(judge),
-        })
+        Ok(open(self.problem, family, keep)?)
     }
 }
 
-/// A judge with the way of counting that suits the policy.
-enum Opened<'a> {
-    Bytes(KeptJudge<'a, Small<'a, u8>>),
-    Words(KeptJudge<'a, Small<'a, u32>>),
-    General(KeptJudge<'a, General<'a>>),
+/// A judge with the way of counting that suits the policy and the keys.
+fn open<'a>(problem: Problem<'a>, family: &'a Lattice, keep: Keep) -> Result<Box<dyn Suppressing + 'a>> {
+    let least = problem.policy.least_admitted(problem.source.n_rows())?;
+    let counts_in_bytes = least.is_some_and(|k| k <= u64::from(u8::MAX));
+    let least = least.filter(|&k| k <= u64::from(u32::MAX));
+    let width = problem.source.layout().width();
+    let shelf = Shelf { problem, family, keep };
+    Ok(match (width, least) {
+        (KeyWidth::U64, Some(k)) if counts_in_bytes => shelf.judge(Small::<u64, u8>::new(problem, k)),
+        (KeyWidth::U64, Some(k)) => shelf.judge(Small::<u64, u32>::new(problem, k)),
+        (KeyWidth::U128, Some(k)) if counts_in_bytes => shelf.judge(Small::<u128, u8>::new(problem, k)),
+        (KeyWidth::U128, Some(k)) => shelf.judge(Small::<u128, u32>::new(problem, k)),
+        _ => shelf.judge(General::new(problem)),
+    })
 }
 
-impl<'a> Opened<'a> {
-    fn new(problem: Problem<'a>, family: &'a Lattice, keep: Keep) -> Result<Self> {
-        let layout = problem.source.layout();
-        let general = || KeptJudge::new(General::new(problem), layout, family, keep, problem.source.n_rows());
-        if !layout.is_narrow() {
-            return Ok(Opened::General(general()));
-        }
-        let n_rows = problem.source.n_rows();
-        Ok(match problem.policy.least_admitted(n_rows)? {
-            Some(k) if k <= u64::from(u8::MAX) => {
-                Opened::Bytes(KeptJudge::new(Small::new(problem, k), layout, family, keep, n_rows))
-            }
-            Some(k) if k <= u64::from(u32::MAX) => {
-                Opened::Words(KeptJudge::new(Small::new(problem, k), layout, family, keep, n_rows))
-            }
-            _ => Opened::General(general()),
-        })
+/// What every judge is made of, however it counts.
+struct Shelf<'a> {
+    problem: Problem<'a>,
+    family: &'a Lattice,
+    keep: Keep,
+}
+
+impl<'a> Shelf<'a> {
+    fn judge<G: Groups + 'a>(self, groups: G) -> Box<dyn Suppressing + 'a> {
+        let source = self.problem.source;
+        Box::new(KeptJudge::new(groups, source.layout(), self.family, self.keep, source.n_rows()))
     }
 }
 
@@ -86,10 +91,12 @@ pub(crate) struct Verdict {
     pub(crate) holds: bool,
     /// The rows that would be suppressed, if all were counted.
     pub(crate) refused_rows: Option<u64>,
+    /// How many groups there are; about as many, if not all were counted.
+    pub(crate) n_groups: usize,
 }
 
 /// A judge that also says what would be suppressed.
-pub(crate) trait Suppressing {
+pub(crate) trait Suppressing: Judge {
     /// What the policy says of a node.
     fn verdict(&mut self, node: usize) -> Result<Verdict>;
 
@@ -103,24 +110,26 @@ pub(crate) fn suppressing<'a>(
     lattice: &'a Lattice,
     keep: Keep,
 ) -> Result<Box<dyn Suppressing + 'a>> {
-    Ok(match Opened::new(problem, lattice, keep)? {
-        Opened::Bytes(judge) => Box::new(judge),
-        Opened::Words(judge) => Box::new(judge),
-        Opened::General(judge) => Box::new(judge),
-    })
+    open(problem, lattice, keep)
 }
 
 /// A way to count groups.
 trait Groups {
     /// Groups that are kept.
     type Set;
-    /// Can groups be made from any others that have all their bits? Those of levels with equal labels have the same.
-    const BY_BITS: bool;
+    /// What tells whether groups can be made from others.
+    type Mask: Copy;
+
+    /// The mask of a grouping.
+    fn mask(&self, grouping: &Grouping) -> Self::Mask;
+    /// Can groups of the second mask be made from those of the first?
+    fn is_finer(kept: Self::Mask, to: Self::Mask) -> bool;
 
     /// Counts the groups of a grouping from those of a finer one, or from the records.
     fn count(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<()>;
-    /// Does the node fail by so much that some of its groups show it? Where that is not cheap to tell: no.
-    fn fails_early(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<bool>;
+    /// Does the node fail by so much that some of its groups show it? Then about how many groups it has. Where that is not
+    /// cheap to tell: no.
+    fn fails_early(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<Option<usize>>;
     /// What the policy says of the groups counted last.
     fn judge(&self) -> Result<Judgement>;
     /// How many they are.
@@ -147,8 +156,8 @@ struct KeptJudge<'a, G: Groups> {
     keep: Keep,
     /// Those with the fewest groups first.
     kept: Vec<Entry<G::Set>>,
-    /// What each of them keeps of a key, where groups are made by bits.
-    masks: Vec<u64>,
+    /// The mask of each of them, apart from the rest: some searches look through a thousand.
+    masks: Vec<G::Mask>,
     /// Groupings that were made and had hardly fewer groups: finer ones are in vain too.
     in_vain: Vec<Grouping>,
     n_records: usize,
@@ -170,19 +179,15 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             in_vain: Vec::new(),
             n_records,
             n_kept: 0,
-            capacity: n_records.max(MIN_CAPACITY),
+            capacity: n_records.saturating_mul(2).max(MIN_CAPACITY),
             work: Work::default(),
         }
     }
 
     /// The smallest set kept below a grouping.
     fn source(&self, to: &Grouping) -> Option<usize> {
-        if G::BY_BITS {
-            // A word instead of two groupings: some searches keep a thousand sets.
-            let mask = self.layout.mask(to);
-            return self.masks.iter().position(|kept| kept & mask == mask);
-        }
-        self.kept.iter().position(|entry| to.generalizes(&entry.grouping))
+        let mask = self.groups.mask(to);
+        self.masks.iter().position(|&kept| G::is_finer(kept, mask))
     }
 
     /// How many groups and bits a source has.
@@ -220,11 +225,21 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         loop {
             let source = self.source(&to);
             let (n_groups, n_source_bits) = self.extent(source);
+            if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS {
+                // Enough of the records: equal ones as one group from now on, if there are many.
+                let bottom = self.family.grouping(0);
+                self.count(None, &bottom)?;
+                if self.is_worth_it(n_groups) {
+                    self.keep_last(bottom);
+                    continue;
+                }
+            }
             let distance = n_source_bits.saturating_sub(n_bits);
             if distance < MIN_DISTANCE {
                 return Ok(source);
             }
-            let limit = (n_bits + distance / 2).min(n_groups.max(1).ilog2() + SPARE_BITS);
+            let most = if n_groups < LARGE { n_groups.max(1).ilog2() + SPARE_BITS } else { DENSE_BITS };
+            let limit = (n_bits + distance / 2).min(most);
             let floor = source.map_or_else(|| self.family.grouping(0), |at| self.kept[at].grouping);
             let halfway = self.family.grouping(self.lowered(node, &floor, limit));
             let is_known = |grouping: &Grouping| {
@@ -269,7 +284,9 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 
     /// Are the groups counted last clearly fewer than those that they were made from?
     fn is_worth_it(&self, n_before: usize) -> bool {
-        self.groups.n_groups() as u64 * 5 <= n_before as u64 * 4
+        let n_groups = self.groups.n_groups() as u64;
+        let most = if n_before < LARGE { n_before as u64 / 5 * 4 } else { n_before as u64 / 2 };
+        n_groups <= most
     }
 
     /// Keeps the groups counted last.
@@ -283,9 +300,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             let oldest = (0..self.kept.len()).min_by_key(|&at| self.kept[at].last_used);
             let Some(at) = oldest else { break };
             self.n_kept -= self.kept.remove(at).n_groups;
-            if G::BY_BITS {
-                self.masks.remove(at);
-            }
+            self.masks.remove(at);
         }
         let entry = Entry {
             grouping,
@@ -296,9 +311,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         };
         let place = self.kept.partition_point(|other| other.n_groups < n_groups);
         self.kept.insert(place, entry);
-        if G::BY_BITS {
-            self.masks.insert(place, self.layout.mask(&grouping));
-        }
+        self.masks.insert(place, self.groups.mask(&grouping));
     }
 }
 
@@ -308,19 +321,20 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         let to = self.family.grouping(node);
         let source = self.near_source(node)?;
         let set = source.map(|at| &self.kept[at].set);
-        if self.groups.fails_early(set, &to)? {
+        if let Some(n_groups) = self.groups.fails_early(set, &to)? {
             self.note(source);
-            return Ok(Verdict { holds: false, refused_rows: None });
+            return Ok(Verdict { holds: false, refused_rows: None, n_groups });
         }
         self.count(source, &to)?;
         let judgement = self.groups.judge()?;
         // In no order: some will lie above this one, if it fails.
         let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
         let (n_before, _) = self.extent(source);
+        let n_groups = self.groups.n_groups();
         if is_asked_from && self.is_worth_it(n_before) {
             self.keep_last(to);
         }
-        Ok(Verdict { holds: judgement.holds, refused_rows: Some(judgement.refused_rows) })
+        Ok(Verdict { holds: judgement.holds, refused_rows: Some(judgement.refused_rows), n_groups })
     }
 
     fn refused(&self) -> Result<FrequencySet> {

@@ -3,7 +3,7 @@
 use super::Groups;
 use crate::check::Problem;
 use crate::error::Result;
-use crate::frequency::{Count, Counters, FrequencySet, KeyLayout, Lot, Method, Tally};
+use crate::frequency::{Count, Counters, FrequencySet, Lot, Method, PackedWord, Tally};
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
 
@@ -13,67 +13,76 @@ const SOME_FROM: usize = 1 << 18;
 const SOME_FROM_BITS: u32 = 20;
 
 /// Groups of at least `k` rows are admitted.
-pub(super) struct Small<'a, C> {
+pub(super) struct Small<'a, W, C> {
     problem: Problem<'a>,
     k: u64,
-    counters: Counters<C>,
+    counters: Counters<W, C>,
     /// What the counters are about.
     last: Grouping,
 }
 
-impl<'a, C: Count> Small<'a, C> {
+impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     pub(super) fn new(problem: Problem<'a>, k: u64) -> Self {
         debug_assert!(k <= C::MOST);
         Small { problem, k, counters: Counters::default(), last: Grouping::NOTHING }
     }
 
-    fn layout(&self) -> &KeyLayout {
-        self.problem.source.layout()
+    /// The records, where they are at hand.
+    fn records(&self) -> Option<Lot<'a, W, C>> {
+        Some(Lot::records(W::of_records(self.problem.source.packed()?)?))
     }
 }
 
-impl<C: Count> Groups for Small<'_, C> {
-    type Set = Tally<C>;
-    const BY_BITS: bool = true;
+impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
+    type Set = Tally<W, C>;
+    type Mask = W;
 
-    fn count(&mut self, from: Option<&Tally<C>>, to: &Grouping) -> Result<()> {
+    fn mask(&self, grouping: &Grouping) -> W {
+        W::mask(self.problem.source.layout(), grouping)
+    }
+
+    fn is_finer(kept: W, to: W) -> bool {
+        kept & to == to
+    }
+
+    fn count(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<()> {
         self.last = *to;
-        let mask = self.layout().mask(to);
+        let mask = self.mask(to);
         let source = self.problem.source;
-        match (from, source.packed()) {
+        match (from, self.records()) {
             (Some(tally), _) => self.counters.merge(tally.lot(), mask),
-            (None, Some(keys)) => self.counters.merge(Lot::records(keys), mask),
+            (None, Some(records)) => self.counters.merge(records, mask),
             (None, None) => {
                 let set = source.count(to, &self.problem.policy.demand(), Method::Auto)?;
-                self.counters.load(set.narrow_keys(), set.measures().rows().iter().copied());
+                self.counters.load(set.packed_keys(), set.measures().rows().iter().copied());
             }
         }
         Ok(())
     }
 
-    fn fails_early(&mut self, from: Option<&Tally<C>>, to: &Grouping) -> Result<bool> {
-        let mask = self.layout().mask(to);
-        let lot = match (from, self.problem.source.packed()) {
+    fn fails_early(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<Option<usize>> {
+        let mask = self.mask(to);
+        let lot = match (from, self.records()) {
             (Some(tally), _) => tally.lot(),
-            (None, Some(keys)) => Lot::records(keys),
-            (None, None) => return Ok(false),
+            (None, Some(records)) => records,
+            (None, None) => return Ok(None),
         };
-        if lot.len() < SOME_FROM || mask.count_ones() < SOME_FROM_BITS {
-            return Ok(false);
+        if lot.len() < SOME_FROM || mask.n_ones() < SOME_FROM_BITS {
+            return Ok(None);
         }
         let budget = self.problem.policy.budget();
         for parts in [16, 4] {
             self.counters.merge_some(lot, mask, parts);
             let refused = self.counters.rows_below(self.k);
             if refused > budget {
-                return Ok(true);
+                return Ok(Some(self.counters.keys().len() * parts as usize));
             }
             // A larger part will not be enough either.
             if refused.saturating_mul(parts) < budget.saturating_mul(4) {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn judge(&self) -> Result<Judgement> {
@@ -85,13 +94,13 @@ impl<C: Count> Groups for Small<'_, C> {
         self.counters.keys().len()
     }
 
-    fn take(&mut self) -> Tally<C> {
+    fn take(&mut self) -> Tally<W, C> {
         self.counters.tally()
     }
 
     fn refused(&self) -> Result<FrequencySet> {
         let groups = self.counters.keys().iter().zip(self.counters.rows());
         let refused = groups.map(|(&key, rows)| (key, rows.rows())).filter(|&(_, rows)| rows < self.k);
-        Ok(FrequencySet::of_narrow_keys(self.problem.source.layout(), &self.last, refused))
+        Ok(FrequencySet::of_packed_keys(self.problem.source.layout(), &self.last, refused))
     }
 }
