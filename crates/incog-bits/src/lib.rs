@@ -14,8 +14,9 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
+//! [`count_under`] counts in runs of few words.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs` and `compress.rs`: loads and stores of vectors, and the
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs` and `runs.rs`: loads and stores of vectors, and the
 //! calls of functions that were compiled for instructions the machine was seen to have.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
@@ -23,9 +24,11 @@
 //! an eighth with one in ten thousand. Such sets are better kept as lists of records.
 
 mod compress;
+mod runs;
 mod simd;
 
 pub use compress::{Compress, CompressWide};
+pub use runs::count_under;
 pub use simd::Path;
 
 use simd::Line;
