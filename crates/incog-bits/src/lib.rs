@@ -14,10 +14,10 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`positions`] finds the separators of a text.
+//! [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs` and `positions.rs`: loads and stores of vectors, and the
-//! calls of functions that were compiled for instructions the machine was seen to have.
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs`, `runs.rs` and `positions.rs`: loads and
+//! stores of vectors, and the calls of functions that were compiled for instructions the machine was seen to have.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
 //! `roaring` takes some two times as long for the AND-count of random sets with one record in a hundred, but about
@@ -25,10 +25,12 @@
 
 mod compress;
 mod positions;
+mod runs;
 mod simd;
 
 pub use compress::{Compress, CompressWide};
 pub use positions::positions;
+pub use runs::count_under;
 pub use simd::Path;
 
 use simd::Line;

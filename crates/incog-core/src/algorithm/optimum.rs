@@ -1,6 +1,6 @@
 //! The best node that holds, without finding all the others.
 //!
-//! A publisher needs one node: the best by the metric. Two facts let most of the lattice go unjudged.
+//! A publisher needs one node: the best by the metric. Three facts let most of the lattice go unjudged.
 //!
 //! - *What lies below a node that fails, fails.* Generalizing only merges groups, so this holds wherever
 //!   [pruning](crate::privacy::Policy::pruning) is sound.
@@ -8,6 +8,8 @@
 //!   score of the levels with nothing suppressed bounds the score of the node. A node whose bound does not beat the best
 //!   one so far need not be judged. This holds for metrics that need no more than levels and suppression
 //!   ([`Needs`]); `tests/laws.rs` checks it.
+//! - *What is suppressed at a node is suppressed below it.* So once a node is known to hold with some rows suppressed, what
+//!   lies below it costs at least those rows besides its own levels: a bound that is much higher where the budget counts.
 //!
 //! 1. On a path from the bottom to the top that trades detail for cost well, find by bisection where failing turns to
 //!    holding: a first, good answer.
@@ -22,11 +24,13 @@
 //! How many open nodes lie below a node is counted when it is about to be chosen; until then an older number stands, which
 //! can only be too large.
 //!
-//! Cost: Adult, k = 5, by loss: some 50 nodes judged of 12,960 at no suppression and 200 at 5 %; memory: some 20 bytes a
+//! Cost: Adult, k = 5, by loss: some 50 nodes judged of 12,960 at no suppression and 100 at 5 %; memory: some 20 bytes a
 //! node of the lattice, and the sets of groups that [`Kept`](crate::check::CheckerKind::Kept) keeps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
 use crate::check::{Keep, Problem, Suppressing, Verdict, suppressing};
 use crate::error::{Error, ErrorKind, Result};
@@ -186,42 +190,16 @@ impl Hunt<'_> {
 
     /// The undecided node that promises to close the most; `None` if it is known of every open node whether it holds.
     fn choose(&mut self) -> Option<usize> {
-        [Reach::Near, Reach::All].into_iter().find_map(|reach| self.choose_within(reach))
-    }
-
-    fn choose_within(&mut self, reach: Reach) -> Option<usize> {
         if self.guess.n_counted > MAX_COUNTED {
             self.guess.count_open(self.lattice, &self.grid, &self.open);
         }
-        let (grid, undecided) = (&self.grid, &self.undecided);
-        self.guess.gather(reach, |node| grid.contains(undecided, node));
-        let mut best: Option<Candidate> = None;
-        // First whatever promises most by old numbers: by the new number, most others are out of the question.
-        let first = self.guess.candidates.iter().copied().max()?;
-        let first = self.counted(first);
-        if first.promise > 0.0 {
-            best = Some(first);
-        }
-        let mut rest = std::mem::take(&mut self.guess.candidates);
-        rest.retain(|candidate| candidate.node != first.node && Some(*candidate) > best);
-        let mut rest = BinaryHeap::from(rest);
-        while let Some(candidate) = rest.pop().filter(|candidate| Some(*candidate) > best) {
-            let candidate = self.counted(candidate);
-            if candidate.promise > 0.0 {
-                best = best.max(Some(candidate));
-            }
-        }
-        self.guess.candidates = rest.into_vec();
-        best.map(|candidate| candidate.node as usize)
-    }
-
-    /// A candidate with the number of nodes that are open below it now.
-    fn counted(&mut self, candidate: Candidate) -> Candidate {
-        let node = candidate.node as usize;
-        let n_open = self.grid.count_below(&self.open, node) as u32;
-        self.guess.n_open[node] = n_open;
-        self.guess.n_counted += 1;
-        Candidate { promise: self.guess.chance(node) * n_open as f32, ..candidate }
+        let (grid, open, undecided) = (&self.grid, &self.open, &self.undecided);
+        let is_undecided = |node| grid.contains(undecided, node);
+        let n_open = |node| grid.count_below(open, node) as u32;
+        // Looking far from the threshold rarely finds better, and takes longer.
+        let near = step(self.guess.threshold - NEAR)..step(self.guess.threshold + NEAR) + 1;
+        let found = self.guess.choose(near, is_undecided, n_open);
+        found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))
     }
 
     /// Does a node hold? Remembers what follows from that, and the best.
@@ -245,19 +223,31 @@ impl Hunt<'_> {
         if self.ranking.offer(node, &statistics) {
             self.close();
         }
+        self.raise(node, &statistics);
         Ok(true)
+    }
+
+    /// Raises the bounds below a node that holds, and takes out of the open nodes those that cannot beat the best any more.
+    fn raise(&mut self, node: usize, statistics: &Statistics) {
+        let Some(terms) = self.ranking.terms_below(statistics) else {
+            return;
+        };
+        for below in self.grid.nodes_below(&self.open, node) {
+            let levels = self.lattice.levels(below).enumerate();
+            let bound: f64 = levels.map(|(position, level)| terms[position][usize::from(level)]).sum();
+            if bound > self.bounds[below] {
+                self.bounds[below] = bound;
+                if !self.ranking.can_win(below, bound) {
+                    self.grid.remove(&mut self.open, below);
+                }
+            }
+        }
     }
 
     /// Takes out of the open nodes those that cannot beat the best any more.
     fn close(&mut self) {
-        let closed: Vec<usize> = self
-            .grid
-            .iter(&self.open)
-            .filter(|&node| !self.ranking.can_win(node, self.bounds[node]))
-            .collect();
-        for node in closed {
-            self.grid.remove(&mut self.open, node);
-        }
+        let (ranking, bounds) = (&self.ranking, &self.bounds);
+        self.grid.retain(&mut self.open, |node| ranking.can_win(node, bounds[node]));
     }
 }
 
@@ -284,17 +274,8 @@ struct Guess {
     n_open: Vec<u32>,
     /// How often that was counted for single nodes, since it was counted for all.
     n_counted: usize,
-    /// Undecided nodes that may have open ones below them, by steps of extents. Others leave when they are met.
-    by_extent: Vec<Vec<u32>>,
-    /// Those that could be judged next.
-    candidates: Vec<Candidate>,
-}
-
-/// How far from the threshold to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Near,
-    All,
+    /// Nodes that may have open ones below them, by steps of extents.
+    steps: Vec<Step>,
 }
 
 /// How much the extent has to differ for the odds to change e-fold.
@@ -339,8 +320,7 @@ impl Guess {
             n_open: Vec::new(),
             n_counted: 0,
             threshold: 0.0,
-            by_extent: Vec::new(),
-            candidates: Vec::new(),
+            steps: Vec::new(),
         };
         guess.spread(lattice);
         guess
@@ -350,14 +330,8 @@ impl Guess {
     fn spread(&mut self, lattice: &Lattice) {
         self.is_far_off = false;
         self.extents = lattice.sums(0.0, |position, level| self.parts[position][level], |a, b| a + b);
-        let n_steps = self.extents.iter().map(|&extent| step(extent)).max().unwrap_or(0) + 1;
-        let mut sizes = vec![0; n_steps];
-        for &extent in &self.extents {
-            sizes[step(extent)] += 1;
-        }
-        self.by_extent = sizes.into_iter().map(Vec::with_capacity).collect();
-        for (node, &extent) in self.extents.iter().enumerate() {
-            self.by_extent[step(extent)].push(node as u32);
+        if !self.n_open.is_empty() {
+            self.deal_out();
         }
         self.fit();
     }
@@ -415,6 +389,21 @@ impl Guess {
             self.n_open[node] = 1;
         }
         lattice.add_up(&mut self.n_open);
+        self.deal_out();
+    }
+
+    /// Deals out the nodes to steps of extents.
+    fn deal_out(&mut self) {
+        self.steps.iter_mut().for_each(Step::clear);
+        for (node, (&extent, &n_open)) in self.extents.iter().zip(&self.n_open).enumerate() {
+            if n_open > 0 {
+                let step = step(extent);
+                if step >= self.steps.len() {
+                    self.steps.resize_with(step + 1, Step::default);
+                }
+                self.steps[step].push(Candidate { n_open, node: node as u32 });
+            }
+        }
     }
 
     /// The chance that a node fails.
@@ -428,27 +417,44 @@ impl Guess {
         self.threshold += if holds { CORRECTION * chance } else { CORRECTION * (chance - 1.0) };
     }
 
-    /// Gathers the nodes that may have open ones below them, with what they promise.
-    fn gather(&mut self, reach: Reach, is_undecided: impl Fn(usize) -> bool) {
-        self.candidates.clear();
-        let n_steps = self.by_extent.len();
-        let steps = match reach {
-            Reach::Near => {
-                step(self.threshold - NEAR).min(n_steps)..(step(self.threshold + NEAR) + 1).min(n_steps)
+    /// The undecided node of some steps for which the chance that it fails times the number of open nodes below it is
+    /// greatest.
+    ///
+    /// Old numbers are too large or right. So what promises most by old numbers, and just as much by its new one, promises
+    /// most of all; what promises less goes back to where it belongs.
+    fn choose(
+        &mut self,
+        within: Range<usize>,
+        is_undecided: impl Fn(usize) -> bool,
+        n_open: impl Fn(usize) -> u32,
+    ) -> Option<usize> {
+        let threshold = self.threshold;
+        let promise =
+            |at: usize, most: u32| Promise { promise: chance(at, threshold) * most as f32, step: at };
+        let within = within.start.min(self.steps.len())..within.end.min(self.steps.len());
+        let steps = within.map(|at| (at, self.steps[at].most)).filter(|&(_, most)| most > 0);
+        let mut best: BinaryHeap<Promise> = steps.map(|(at, most)| promise(at, most)).collect();
+        while let Some(mut top) = best.peek_mut() {
+            let step = &mut self.steps[top.step];
+            let Some(candidate) = step.first() else {
+                PeekMut::pop(top);
+                continue;
+            };
+            let node = candidate.node as usize;
+            let now = if is_undecided(node) {
+                self.n_counted += 1;
+                n_open(node)
+            } else {
+                0
+            };
+            if now == candidate.n_open {
+                return Some(node);
             }
-            Reach::All => 0..n_steps,
-        };
-        for step in steps {
-            let chance = chance(step, self.threshold);
-            self.by_extent[step].retain(|&node| {
-                let n_open = self.n_open[node as usize];
-                let stays = n_open > 0 && is_undecided(node as usize);
-                if stays {
-                    self.candidates.push(Candidate { promise: chance * n_open as f32, node });
-                }
-                stays
-            });
+            self.n_open[node] = now;
+            step.replace_first(now);
+            *top = promise(top.step, step.most);
         }
+        None
     }
 }
 
@@ -461,20 +467,40 @@ fn chance(step: usize, threshold: f32) -> f32 {
     1.0 / (1.0 + ((threshold - step as f32 / STEPS) / SCALE).exp())
 }
 
-/// A node that could be judged next. Ordered by what it promises, then the first node.
+/// What the best node of a step promises. Ordered by that, then the first step.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct Promise {
     promise: f32,
-    node: u32,
+    step: usize,
 }
 
-impl PartialEq for Candidate {
+impl PartialEq for Promise {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Candidate {}
+impl Eq for Promise {}
+
+impl PartialOrd for Promise {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Promise {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.promise.total_cmp(&other.promise).then(other.step.cmp(&self.step))
+    }
+}
+
+/// A node that could be judged next, with the open nodes below it when they were last counted: more first, then the first
+/// node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Candidate {
+    n_open: u32,
+    node: u32,
+}
 
 impl PartialOrd for Candidate {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -484,6 +510,51 @@ impl PartialOrd for Candidate {
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.promise.total_cmp(&other.promise).then(other.node.cmp(&self.node))
+        self.n_open.cmp(&other.n_open).then(other.node.cmp(&self.node))
+    }
+}
+
+/// Nodes of about the same extent.
+#[derive(Debug, Default)]
+struct Step {
+    /// The most open nodes below one of them.
+    most: u32,
+    /// Not in order before one of them is asked for: of most steps none is.
+    loose: Vec<Candidate>,
+    in_order: BinaryHeap<Candidate>,
+}
+
+impl Step {
+    fn clear(&mut self) {
+        self.most = 0;
+        self.loose.clear();
+        self.in_order.clear();
+    }
+
+    fn push(&mut self, candidate: Candidate) {
+        self.most = self.most.max(candidate.n_open);
+        self.loose.push(candidate);
+    }
+
+    /// The node with the most open ones below it, if any has some.
+    fn first(&mut self) -> Option<Candidate> {
+        if !self.loose.is_empty() {
+            let mut all = std::mem::take(&mut self.in_order).into_vec();
+            all.append(&mut self.loose);
+            self.in_order = BinaryHeap::from(all);
+        }
+        self.in_order.peek().copied()
+    }
+
+    /// The first node has fewer open ones below it; without any it leaves.
+    fn replace_first(&mut self, n_open: u32) {
+        if let Some(mut first) = self.in_order.peek_mut() {
+            if n_open > 0 {
+                first.n_open = n_open;
+            } else {
+                PeekMut::pop(first);
+            }
+        }
+        self.most = self.in_order.peek().map_or(0, |first| first.n_open);
     }
 }

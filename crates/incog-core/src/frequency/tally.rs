@@ -305,30 +305,31 @@ impl<W: Word, C: Count> Counters<W, C> {
         let slots = &mut self.slots[..n_slots];
         slots.fill(0);
         let shift = 64 - n_slots.trailing_zeros();
+        let (keys, rows) = (&mut self.keys[..], &mut self.rows[..]);
         let before = self.n_groups;
+        let mut n_groups = before;
         for (at, &key) in lot.keys.iter().enumerate() {
             let key = key & mask;
+            // Written as if it were a new group; it stays if it is one. Whether it is cannot be foreseen, so nothing branches on
+            // it, only on a slot that another group has.
+            keys[n_groups] = key;
+            rows[n_groups] = C::default();
             let mut slot = (key.hash() >> shift) as usize;
             loop {
-                match slots[slot] {
-                    0 => {
-                        self.keys[self.n_groups] = key;
-                        self.rows[self.n_groups] = lot.rows(at);
-                        self.n_groups += 1;
-                        slots[slot] = (self.n_groups - before) as u32;
-                        break;
-                    }
-                    group => {
-                        let group = before + group as usize - 1;
-                        if self.keys[group] == key {
-                            self.rows[group] = self.rows[group].plus(lot.rows(at));
-                            break;
-                        }
-                    }
+                let in_slot = slots[slot];
+                let is_new = usize::from(in_slot == 0);
+                let if_new = is_new.wrapping_neg();
+                let group = (n_groups & if_new) | ((before + in_slot as usize).wrapping_sub(1) & !if_new);
+                if keys[group] == key {
+                    slots[slot] = (group - before + 1) as u32;
+                    rows[group] = rows[group].plus(lot.rows(at));
+                    n_groups += is_new;
+                    break;
                 }
                 slot = (slot + 1) & (n_slots - 1);
             }
         }
+        self.n_groups = n_groups;
     }
 
     fn deal_out(&mut self, lot: Lot<'_, W, C>, mask: W) {

@@ -6,6 +6,8 @@
 //!
 //! Cost: Adult's 12,960 nodes are 240 words; a box takes some hundred nanoseconds.
 
+use incog_bits::count_under;
+
 use crate::lattice::{Lattice, NodeSet};
 
 /// How the nodes of a lattice lie in words.
@@ -35,19 +37,27 @@ impl Grid {
             n_first -= 1;
             n_bits *= lattice.n_levels[n_first];
         }
-        let last = n_first..lattice.n_levels.len();
-        let lies_below = |a: usize, b: usize| {
-            last.clone().all(|position| lattice.level(a, position) <= lattice.level(b, position))
-        };
-        let bits = |is_in: &dyn Fn(usize) -> bool| {
-            (0..n_bits).filter(|&bit| is_in(bit)).fold(0_u64, |word, bit| word | 1 << bit)
-        };
+        let all = u64::MAX >> (64 - n_bits);
+        let (mut above, mut below) = (vec![all; n_bits], vec![all; n_bits]);
+        for position in n_first..lattice.n_levels.len() {
+            // For each level, the bits at that level.
+            let mut at_level = vec![0_u64; lattice.n_levels[position]];
+            for bit in 0..n_bits {
+                at_level[usize::from(lattice.level(bit, position))] |= 1 << bit;
+            }
+            let union = |levels: &[u64]| levels.iter().fold(0, |bits, more| bits | more);
+            for bit in 0..n_bits {
+                let level = usize::from(lattice.level(bit, position));
+                below[bit] &= union(&at_level[..=level]);
+                above[bit] &= union(&at_level[level..]);
+            }
+        }
         Grid {
             n_nodes: lattice.n_nodes(),
             n_bits,
             n_levels: lattice.n_levels[..n_first].to_vec(),
-            above: (0..n_bits).map(|bit| bits(&|other| lies_below(bit, other))).collect(),
-            below: (0..n_bits).map(|bit| bits(&|other| lies_below(other, bit))).collect(),
+            above,
+            below,
         }
     }
 
@@ -96,12 +106,48 @@ impl Grid {
 
     /// How many of the nodes are this one or below it.
     pub(crate) fn count_below(&self, marks: &Marks, node: usize) -> usize {
+        /// Runs that are counted at a time.
+        const SOME: usize = 64;
         let bits = self.below[node % self.n_bits];
-        let mut count = 0;
+        let (mut count, mut n_runs) = (0, 0);
+        let mut runs = [(0, 0); SOME];
         self.visit_below(node, |words| {
-            count += marks.words[words].iter().map(|word| (word & bits).count_ones() as usize).sum::<usize>();
+            runs[n_runs] = (words.start as u32, words.end as u32);
+            n_runs += 1;
+            if n_runs == SOME {
+                count += count_under(&marks.words, bits, &runs);
+                n_runs = 0;
+            }
         });
-        count
+        (count + count_under(&marks.words, bits, &runs[..n_runs])) as usize
+    }
+
+    /// Takes out the nodes for which `stays` says no.
+    pub(crate) fn retain(&self, marks: &mut Marks, mut stays: impl FnMut(usize) -> bool) {
+        for (at, word) in marks.words.iter_mut().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let bit = rest.trailing_zeros();
+                *word &= !(u64::from(!stays(at * self.n_bits + bit as usize)) << bit);
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// Those of the nodes that are this one or below it.
+    pub(crate) fn nodes_below(&self, marks: &Marks, node: usize) -> Vec<usize> {
+        let bits = self.below[node % self.n_bits];
+        let mut nodes = Vec::new();
+        self.visit_below(node, |words| {
+            for at in words {
+                let mut rest = marks.words[at] & bits;
+                while rest != 0 {
+                    nodes.push(at * self.n_bits + rest.trailing_zeros() as usize);
+                    rest &= rest - 1;
+                }
+            }
+        });
+        nodes
     }
 
     /// The nodes, ascending.
@@ -206,10 +252,16 @@ mod tests {
         assert_eq!(grid.iter(&set).collect::<Vec<_>>(), some);
         assert_eq!(grid.node_set(&lattice, &set).iter().collect::<Vec<_>>(), some);
         assert_eq!((set.len(), grid.all().len()), (some.len(), lattice.n_nodes()));
+        let mut marks = set.clone();
+        grid.retain(&mut marks, |node| node % 4 != 1);
+        assert!(grid.iter(&marks).eq(some.iter().copied().filter(|node| node % 4 != 1)));
         for node in 0..lattice.n_nodes() {
             let below = |other: &usize| lies_below(*other, node);
             let above = |other: &usize| lies_below(node, *other);
             assert_eq!(grid.count_below(&set, node), some.iter().filter(|other| below(other)).count());
+            let mut found = grid.nodes_below(&set, node);
+            found.sort_unstable();
+            assert!(found.into_iter().eq(some.iter().copied().filter(below)));
             let mut marks = set.clone();
             grid.remove_below(&mut marks, node);
             assert!(grid.iter(&marks).eq(some.iter().copied().filter(|other| !below(other))));

@@ -45,6 +45,23 @@ impl<'a> Ranking<'a> {
         }
     }
 
+    /// What nodes below one that holds cost at least, for each attribute and level; to be added up. `None` if the metric is
+    /// not a sum, or if nothing is suppressed there: then they cost what their levels cost.
+    ///
+    /// The rows that are suppressed at a node are suppressed below it too, wherever less merging never admits more: where
+    /// [pruning](crate::privacy::Policy::pruning) is sound.
+    pub(crate) fn terms_below(&self, holds: &Statistics) -> Option<Vec<Vec<f64>>> {
+        if holds.suppressed_rows == 0 {
+            return None;
+        }
+        let of_levels = |(position, &highest): (usize, &u8)| -> Option<Vec<f64>> {
+            let term =
+                |level| self.metric.term(self.costs, position, &holds.lowered(self.costs, position, level));
+            (0..=highest).map(term).collect()
+        };
+        holds.levels.iter().enumerate().map(of_levels).collect()
+    }
+
     /// Could a node of this bound beat the best one so far?
     pub(crate) fn can_win(&self, node: usize, bound: f64) -> bool {
         let Some(best) = &self.best else {

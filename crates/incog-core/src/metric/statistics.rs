@@ -14,6 +14,9 @@ use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, V
 /// Weights beyond this say nothing that this does not say.
 pub const MAX_WEIGHT: f64 = 1e9;
 
+/// Counters for so many bits fit the first-level cache several times.
+const BITS_AT_A_TIME: u32 = 11;
+
 /// What is the same for every node: hierarchies, weights, and the cost of each level before suppression.
 #[derive(Debug, Clone)]
 pub struct Costs {
@@ -31,33 +34,36 @@ pub struct Costs {
     spread: Vec<Vec<u128>>,
     /// For each attribute and level, the rows of the label that has the fewest.
     pub(crate) rarest: Vec<Vec<u64>>,
+    /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
+    widest: Vec<Vec<Vec<(u64, u64)>>>,
 }
 
 impl Costs {
-    /// Counts the values of each attribute once.
+    /// Counts the values of each attribute once; of several attributes at a time, where that is as cheap as one.
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
-        let (mut spread, mut rarest) = (Vec::new(), Vec::new());
-        for (at, attribute) in attributes.iter().enumerate() {
-            let values = problem.source.count(&Grouping::single(at, 0), &Demand::default(), Method::Auto)?;
-            let hierarchy = attribute.hierarchy();
-            let mut by_level = vec![0; usize::from(attribute.height()) + 1];
-            let n_labels = |level| hierarchy.labels(level).len();
-            let mut by_label: Vec<Vec<u64>> =
-                (0..=attribute.height()).map(|level| vec![0; n_labels(level)]).collect();
-            for (group_idx, &rows) in values.measures().rows().iter().enumerate() {
-                let mut label = values.label(group_idx, at);
-                for level in 0..=attribute.height() {
-                    let others = hierarchy.leaves_under(level, label) - 1;
-                    by_level[usize::from(level)] += u128::from(rows) * u128::from(others);
-                    by_label[usize::from(level)][label as usize] += rows;
-                    if level < attribute.height() {
-                        label = hierarchy.parent(level, label);
-                    }
+        let (mut spread, mut rarest, mut widest) = (Vec::new(), Vec::new(), Vec::new());
+        let layout = problem.source.layout();
+        let mut start = 0;
+        while start < attributes.len() {
+            let mut together = Grouping::single(start, 0);
+            let mut end = start + 1;
+            while end < attributes.len() {
+                let mut more = together;
+                more.set(end, 0);
+                if layout.n_bits_at(&more) > BITS_AT_A_TIME {
+                    break;
                 }
+                together = more;
+                end += 1;
             }
-            spread.push(by_level);
-            let fewest = |rows: Vec<u64>| rows.into_iter().filter(|&rows| rows > 0).min().unwrap_or(0);
-            rarest.push(by_label.into_iter().map(fewest).collect());
+            let values = problem.source.count(&together, &Demand::default(), Method::Auto)?;
+            for at in start..end {
+                let levels = LevelCosts::of(at, &attributes[at], &values);
+                spread.push(levels.spread);
+                rarest.push(levels.rarest);
+                widest.push(levels.widest);
+            }
+            start = end;
         }
         Ok(Costs {
             n_rows: problem.source.n_rows(),
@@ -72,6 +78,7 @@ impl Costs {
             weights: vec![1.0; attributes.len()],
             spread,
             rarest,
+            widest,
         })
     }
 
@@ -136,6 +143,17 @@ impl Costs {
         Some(whole.map(|weight| weight as u64).collect())
     }
 
+    /// The most that (leaves under the label − 1) can add up to over so many rows, at a level of an attribute.
+    fn most_spread(&self, attribute: usize, level: u8, mut rows: u64) -> u128 {
+        let mut sum = 0;
+        for &(others, n_rows) in &self.widest[attribute][usize::from(level)] {
+            let taken = rows.min(n_rows);
+            sum += u128::from(taken) * u128::from(others);
+            rows -= taken;
+        }
+        sum
+    }
+
     /// LM of one attribute, times the number of rows, as a fraction.
     pub(super) fn total_loss_of(&self, attribute: usize, node: &Statistics) -> (u128, u128) {
         let most = u128::from(self.leaves[attribute].saturating_sub(1));
@@ -161,6 +179,49 @@ impl Costs {
         }
         let (part, of) = self.total_loss_of(attribute, node);
         ratio(part, u128::from(self.n_rows) * of)
+    }
+}
+
+/// What [`Costs`] knows of each level of one attribute.
+#[derive(Default)]
+struct LevelCosts {
+    spread: Vec<u128>,
+    rarest: Vec<u64>,
+    widest: Vec<Vec<(u64, u64)>>,
+}
+
+impl LevelCosts {
+    fn of(at: usize, attribute: &Attribute, values: &FrequencySet) -> Self {
+        let hierarchy = attribute.hierarchy();
+        let mut by_label = vec![0_u64; hierarchy.labels(0).len()];
+        for (group_idx, &rows) in values.measures().rows().iter().enumerate() {
+            by_label[values.label(group_idx, at) as usize] += rows;
+        }
+        let mut costs = LevelCosts::default();
+        for level in 0..=attribute.height() {
+            let labels = || by_label.iter().enumerate().filter(|(_, rows)| **rows > 0);
+            let others = |label: usize| hierarchy.leaves_under(level, label as u32) - 1;
+            let mut widest: Vec<(u64, u64)> = labels().map(|(label, &rows)| (others(label), rows)).collect();
+            costs
+                .spread
+                .push(widest.iter().map(|&(others, rows)| u128::from(rows) * u128::from(others)).sum());
+            costs.rarest.push(widest.iter().map(|&(_, rows)| rows).min().unwrap_or(0));
+            widest.sort_unstable_by(|a, b| b.cmp(a));
+            widest.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
+            costs.widest.push(widest);
+            if level < attribute.height() {
+                let mut above = vec![0; hierarchy.labels(level + 1).len()];
+                for (label, &rows) in labels() {
+                    above[hierarchy.parent(level, label as u32) as usize] += rows;
+                }
+                by_label = above;
+            }
+        }
+        costs
     }
 }
 
@@ -262,6 +323,17 @@ impl Statistics {
             sum_of_squares: 0,
             cells: None,
         }
+    }
+
+    /// The least that the same with a lower level of one attribute can cost, where rows that are suppressed stay suppressed
+    /// when levels are lowered: those rows, with the widest labels that they can have. For the cost of that attribute.
+    pub(crate) fn lowered(&self, costs: &Costs, attribute: usize, level: u8) -> Self {
+        debug_assert!(level <= self.levels[attribute]);
+        let mut lowered = self.clone();
+        lowered.levels[attribute] = level;
+        let most = costs.most_spread(attribute, level, self.suppressed_rows);
+        lowered.suppressed_spread[attribute] = self.suppressed_spread[attribute].min(most);
+        lowered
     }
 
     /// Sums over the cells of a local recoding of a table of `n_rows` rows. `group_sizes` says how many groups have how

@@ -238,8 +238,13 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             if distance < MIN_DISTANCE {
                 return Ok(source);
             }
-            let most = if n_groups < LARGE { n_groups.max(1).ilog2() + SPARE_BITS } else { DENSE_BITS };
-            let limit = (n_bits + distance / 2).min(most);
+            let most = match source {
+                // The records are more than any set: not by hash.
+                None => DENSE_BITS,
+                Some(_) if n_groups < LARGE => n_groups.max(1).ilog2() + SPARE_BITS,
+                Some(_) => DENSE_BITS,
+            };
+            let limit = (n_bits + distance / 2).min(most).max(n_bits);
             let floor = source.map_or_else(|| self.family.grouping(0), |at| self.kept[at].grouping);
             let halfway = self.family.grouping(self.lowered(node, &floor, limit));
             let is_known = |grouping: &Grouping| {
