@@ -19,6 +19,7 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::boxes::{Boxes, BoxesClaim};
@@ -178,19 +179,16 @@ fn compare(
         refusals: &refusals,
     };
     let claim = "every released row is an input row, generalized column by column to one level";
-    let mut possible = Vec::new();
-    for (hierarchy, (&at, name)) in source.hierarchies.iter().zip(quasi.iter().zip(&claims.quasi_identifiers))
-    {
-        let levels = possible_levels(release, input, hierarchy, at, origins[at]);
-        if levels.is_empty() {
-            findings.push(Finding {
-                claim: claim.into(),
-                found: format!("column {name} has labels that no single level gives"),
-                holds: false,
-            });
-            return None;
-        }
-        possible.push(levels);
+    let columns = source.hierarchies.par_iter().zip(quasi);
+    let possible: Vec<Vec<usize>> =
+        columns.map(|(hierarchy, &at)| possible_levels(release, input, hierarchy, at, origins[at])).collect();
+    if let Some(at) = possible.iter().position(Vec::is_empty) {
+        findings.push(Finding {
+            claim: claim.into(),
+            found: format!("column {} has labels that no single level gives", claims.quasi_identifiers[at]),
+            holds: false,
+        });
+        return None;
     }
     let mut best: Option<(Mismatch, Vec<usize>)> = None;
     for levels in combinations(&possible) {
@@ -267,8 +265,8 @@ fn possible_levels(
     released_at: usize,
     input_at: usize,
 ) -> Vec<usize> {
-    let (released, values) =
-        rayon::join(|| label_counts(release, released_at), || label_counts(input, input_at));
+    let released = label_counts(release, released_at);
+    let values = label_counts(input, input_at);
     let is_possible = |level: usize| {
         let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
         for (value, n) in &values {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::{Coverage, Quality, has_optimum_search, optimum};
 use incog_core::check::Problem;
-use incog_core::frequency::Method;
+use incog_core::frequency::{FrequencySet, Method};
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
@@ -92,6 +92,8 @@ struct Choice {
     left_open: Option<u64>,
     /// Whether it is the best node.
     quality: Quality,
+    /// Its groups, as far as they are known.
+    groups: Option<FrequencySet>,
 }
 
 /// How a release is to be found.
@@ -240,6 +242,7 @@ impl Plan {
                 known: Vec::new(),
                 left_open: None,
                 quality,
+                groups: None,
             }),
         };
         let Some(choice) = choice else {
@@ -267,7 +270,14 @@ impl Plan {
         input: &Collected<'_>,
         watch: &Watch,
     ) -> Result<Made<'a>> {
-        let recoding = Recoding::PerLevel(PerLevel::new(self.problem(), &statistics.levels)?);
+        let recoding = match &chosen.groups {
+            // What was decided by and what is published are the same.
+            Some(groups) if self.decided_by.is_none() => {
+                PerLevel::of_groups(&self.policy, &statistics.levels, groups)
+            }
+            _ => PerLevel::new(self.problem(), &statistics.levels),
+        };
+        let recoding = Recoding::PerLevel(recoding?);
         let release = recoding.apply(&self.table, &self.attributes)?;
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
@@ -456,6 +466,7 @@ impl Plan {
                 known,
                 left_open: None,
                 quality,
+                groups: found.groups,
             }));
         }
         let outcome = self.search.run(problem, watch)?;
@@ -467,7 +478,13 @@ impl Plan {
             Coverage::Complete => Quality::Optimal,
             Coverage::OneOfMinimalHeight => Quality::Heuristic,
         };
-        Ok(best.map(|best| Choice { statistics: best.statistics, known: Vec::new(), left_open, quality }))
+        Ok(best.map(|best| Choice {
+            statistics: best.statistics,
+            known: Vec::new(),
+            left_open,
+            quality,
+            groups: None,
+        }))
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.

@@ -23,9 +23,10 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Statistics};
-use incog_core::table::Table;
+use incog_core::table::{Column, Table};
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{Measured, Report};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -550,25 +551,31 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// A keyed digest of a table: its columns' names, their values in order of first appearance, and which stands
+    /// A keyed digest of a table: its columns' names, their values in order of first appearance, and a digest of which stands
     /// where.
     pub(crate) fn digest_of(&self, table: &Table) -> [u8; 32] {
-        let mut mac = self.mac();
-        let text = |text: &str, mac: &mut Hmac<Sha256>| {
-            mac.update(&(text.len() as u64).to_le_bytes());
-            mac.update(text.as_bytes());
-        };
-        for column in table.columns() {
-            text(column.name(), &mut mac);
-            for value in column.dictionary().values() {
-                text(value, &mut mac);
-            }
+        let of_codes = |column: &Column| -> [u8; 32] {
+            let mut mac = self.mac();
             let mut bytes = Vec::with_capacity(1 << 16);
             for codes in column.codes().chunks(1 << 14) {
                 bytes.clear();
                 bytes.extend(codes.iter().flat_map(|code| code.to_le_bytes()));
                 mac.update(&bytes);
             }
+            mac.finalize().into_bytes().into()
+        };
+        let digests: Vec<[u8; 32]> = table.columns().par_iter().map(of_codes).collect();
+        let mut mac = self.mac();
+        let text = |text: &str, mac: &mut Hmac<Sha256>| {
+            mac.update(&(text.len() as u64).to_le_bytes());
+            mac.update(text.as_bytes());
+        };
+        for (column, digest) in table.columns().iter().zip(&digests) {
+            text(column.name(), &mut mac);
+            for value in column.dictionary().values() {
+                text(value, &mut mac);
+            }
+            mac.update(digest);
         }
         mac.finalize().into_bytes().into()
     }

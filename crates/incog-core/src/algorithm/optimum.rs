@@ -34,7 +34,7 @@ use std::ops::Range;
 
 use crate::check::{Keep, Problem, Suppressing, Verdict, suppressing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Method;
+use crate::frequency::{FrequencySet, Method};
 use crate::hierarchy::Attributes;
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
@@ -58,6 +58,8 @@ pub struct Optimum {
     pub best: Option<Scored>,
     /// Every node that was judged, with the rows that would be suppressed there, if all were counted.
     pub judged: Vec<(usize, Option<u64>)>,
+    /// The groups of the best node.
+    pub groups: Option<FrequencySet>,
 }
 
 /// Finds the best node.
@@ -98,14 +100,16 @@ pub fn optimum(
     watch.begin_stage(0);
     let judged = hunt.judged;
     let mut best = hunt.ranking.into_best();
+    let mut groups = None;
     if let Some(best) = &mut best {
         // What metrics do not need was not counted on the way.
         let set =
             problem.source.count(&lattice.grouping(best.node), &problem.policy.demand(), Method::Auto)?;
         let levels = best.statistics.levels.clone();
         best.statistics = Statistics::new(problem, attributes, levels, &set)?;
+        groups = Some(set);
     }
-    Ok(Optimum { best, judged })
+    Ok(Optimum { best, judged, groups })
 }
 
 struct Hunt<'a> {

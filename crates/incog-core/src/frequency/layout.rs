@@ -9,6 +9,8 @@
 
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
+
 use crate::frequency::key::{Key, Wide};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
@@ -306,13 +308,13 @@ impl<K: Key> Packed<K> {
         // Column by column within a block: each value table stays in cache while the block's keys do too.
         const BLOCK: usize = 4096;
         let mut keys = vec![K::zeros(self.n_bits); n_rows];
-        for (block, keys) in keys.chunks_mut(BLOCK).enumerate() {
+        keys.par_chunks_mut(BLOCK).with_min_len(8).enumerate().for_each(|(block, keys)| {
             for (values, codes) in self.values.iter().zip(columns) {
                 for (key, &code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
                     key.unite(&values[code as usize]);
                 }
             }
-        }
+        });
         keys
     }
 

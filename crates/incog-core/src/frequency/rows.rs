@@ -6,11 +6,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::layout::Packed;
-use crate::frequency::regroup::{Assignment, regroup, some_of};
+use crate::frequency::layout::{Packed, Target};
+use crate::frequency::regroup::{Assignment, Regrouped, regroup, some_of};
 use crate::frequency::{
     Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, PackedKeys, Scratch,
     with_keys,
@@ -19,6 +20,9 @@ use crate::group::{Demand, Measures, Pairs};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
+
+/// From this many records on, threads are worth their while.
+const SHARED_FROM: usize = 1 << 19;
 
 /// All records as packed keys.
 #[derive(Debug)]
@@ -112,9 +116,15 @@ impl Rows {
     ) -> Result<FrequencySet> {
         let target = packed.target(&self.layout, grouping);
         let assignment = if demand.is_rows_only() { Assignment::Skip } else { Assignment::Record };
-        let mut scratch = self.pool().pop().unwrap_or_default();
-        let grouped = regroup(keys, None, &target, method, assignment, &mut scratch);
-        self.pool().push(scratch);
+        let grouped = match self.group_shared(keys, &target, method, assignment) {
+            Some(grouped) => grouped,
+            None => {
+                let mut scratch = self.pool().pop().unwrap_or_default();
+                let grouped = regroup(keys, None, &target, method, assignment, &mut scratch);
+                self.pool().push(scratch);
+                grouped
+            }
+        };
         let measures = match &grouped.assignment {
             None => Measures::of_rows(grouped.rows),
             Some(assignment) => {
@@ -133,6 +143,35 @@ impl Rows {
             keys: K::wrap(grouped.keys),
             measures,
         })
+    }
+
+    /// Groups many records by several threads: each a share, and then their groups once more. `None` where that would take
+    /// longer.
+    fn group_shared<K: Key>(
+        &self,
+        keys: &[K],
+        target: &Target<K>,
+        method: Method,
+        assignment: Assignment,
+    ) -> Option<Regrouped<K>> {
+        let n_threads = rayon::current_num_threads();
+        let is_counting = method == Method::Auto && assignment == Assignment::Skip;
+        if n_threads < 2 || keys.len() < SHARED_FROM || !is_counting {
+            return None;
+        }
+        let group = |keys: &[K], rows: Option<&[u64]>| {
+            regroup(keys, rows, target, method, Assignment::Skip, &mut Scratch::default())
+        };
+        // A share has about as many groups for its records, or fewer.
+        let n_sample = SHARED_FROM / 8;
+        if group(&keys[..n_sample], None).rows.len() > n_sample / 2 {
+            return None;
+        }
+        let shares: Vec<Regrouped<K>> =
+            keys.par_chunks(keys.len().div_ceil(n_threads)).map(|keys| group(keys, None)).collect();
+        let rows: Vec<u64> = shares.iter().flat_map(|share| share.rows.iter().copied()).collect();
+        let keys: Vec<K> = shares.into_iter().flat_map(|share| share.keys).collect();
+        Some(group(&keys, Some(&rows)))
     }
 
     /// The code of each record's person, if that is demanded.

@@ -15,10 +15,15 @@
 //! Keys need not be distinct, so the records themselves are groups of one row each ([`Lot::records`]): nothing has to be
 //! grouped before searching starts.
 //!
+//! Where there are very many keys, several threads share the work ([`shared`]).
+//!
 //! Groups come out in the order of their first key, or part by part; hashes have no seed. Cost: about 2 ns a key where
 //! the counters fit the cache; memory: the counters, and the groups.
 
+mod shared;
+
 use incog_bits::{Compress, CompressWide};
+use shared::Team;
 
 /// A number of rows that stops at its greatest value.
 pub(crate) trait Count: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
@@ -172,6 +177,7 @@ pub(crate) struct Counters<W, C> {
     rows: Vec<C>,
     n_groups: usize,
     dealt: Dealt<W, C>,
+    team: Team<W, C>,
 }
 
 /// Keys in the order of their parts.
@@ -179,6 +185,20 @@ pub(crate) struct Counters<W, C> {
 struct Dealt<W, C> {
     keys: Vec<W>,
     rows: Vec<C>,
+}
+
+impl<W: Word, C: Count> Dealt<W, C> {
+    /// Adds the keys for which `is_in` says so.
+    fn pick(&mut self, lot: Lot<'_, W, C>, is_in: impl Fn(W) -> bool) {
+        for (at, &key) in lot.keys.iter().enumerate() {
+            if is_in(key) {
+                self.keys.push(key);
+                if lot.rows.is_some() {
+                    self.rows.push(lot.rows(at));
+                }
+            }
+        }
+    }
 }
 
 impl<W: Word, C: Count> Counters<W, C> {
@@ -215,6 +235,9 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// Groups keys by the bits of `mask`.
     pub(crate) fn merge(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        if self.merges_shared(lot, mask) {
+            return;
+        }
         let n_bits = mask.n_ones();
         let n_cells = 1_usize << n_bits.min(MAX_DENSE_BITS);
         let is_dense = n_bits <= DENSE_BITS
@@ -236,14 +259,10 @@ impl<W: Word, C: Count> Counters<W, C> {
         let mut dealt = std::mem::take(&mut self.dealt);
         dealt.keys.clear();
         dealt.rows.clear();
-        for (at, &key) in lot.keys.iter().enumerate() {
-            // Bits from the middle: parts are by the low ones, slots by the high ones.
-            if (key & mask).hash() >> 24 & (parts - 1) == 0 {
-                dealt.keys.push(key);
-                if lot.rows.is_some() {
-                    dealt.rows.push(lot.rows(at));
-                }
-            }
+        // Bits from the middle: parts are by the low ones, slots by the high ones.
+        let is_in = |key: W| (key & mask).hash() >> 24 & (parts - 1) == 0;
+        if !Counters::picks_shared(lot, is_in, &mut dealt) {
+            dealt.pick(lot, is_in);
         }
         let rows = lot.rows.is_some().then_some(dealt.rows.as_slice());
         self.make_room(dealt.keys.len());

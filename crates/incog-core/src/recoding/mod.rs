@@ -28,6 +28,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
+use crate::privacy::Policy;
 use crate::table::{Column, Table};
 
 /// How a table is to be changed.
@@ -58,10 +59,18 @@ impl PerLevel {
     pub fn new(problem: Problem<'_>, levels: &[u8]) -> Result<Self> {
         let Problem { source, policy } = problem;
         let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
-        if !policy.judge(&set)?.holds {
+        PerLevel::of_groups(policy, levels, &set)
+    }
+
+    /// The same, where the groups at `levels` have been counted.
+    pub fn of_groups(policy: &Policy, levels: &[u8], groups: &FrequencySet) -> Result<Self> {
+        if *groups.grouping() != Grouping::of_levels(levels) {
+            return Err(Error::new(ErrorKind::Internal, "the groups are those of other levels"));
+        }
+        if !policy.judge(groups)?.holds {
             return Err(Error::new(ErrorKind::Policy, "the generalization does not satisfy the policy"));
         }
-        let suppressed = set.select(&policy.refused(&set)?).sorted();
+        let suppressed = groups.select(&policy.refused(groups)?).sorted();
         Ok(PerLevel { levels: levels.to_vec(), suppressed })
     }
 
