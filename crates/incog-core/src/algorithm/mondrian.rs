@@ -32,15 +32,17 @@
 
 mod cut;
 mod part;
+mod place;
 mod scratch;
 mod search;
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::algorithm::found::{Found, Quality};
-use crate::algorithm::mondrian::part::Part;
-use crate::algorithm::mondrian::search::{Boxes, Mondrian};
-use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
+use crate::algorithm::mondrian::part::{Entry, Part, Room};
+use crate::algorithm::mondrian::place::Place;
+use crate::algorithm::mondrian::search::{Finished, Mondrian};
+use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
@@ -115,17 +117,7 @@ pub fn mondrian(
     let MondrianOptions { domains, cuts, choice, extent, weights } = options;
     let weights = checked_weights(&weights, attributes.len())?;
     let Positions { axes, mut cells } = Positions::new(problem, attributes, &domains, "mondrian")?;
-    let n_axes = axes.len();
-    let mut keys = std::mem::take(&mut cells.labels);
-    // A relaxed cut may divide a cell, so there every record is an entry.
-    let (mut ids, mut rows): (Vec<u32>, Vec<u32>) = match cuts {
-        Cuts::Strict => ((0..cells.rows.len() as u32).collect(), cells.rows.clone()),
-        Cuts::Relaxed => {
-            let of_record = cells.of_record.iter();
-            keys = of_record.flat_map(|&cell| &keys[cell as usize * n_axes..][..n_axes]).copied().collect();
-            ((0..cells.of_record.len() as u32).collect(), vec![1; cells.of_record.len()])
-        }
-    };
+    let positions = std::mem::take(&mut cells.labels);
     let search = Mondrian {
         axes: &axes,
         weights,
@@ -137,38 +129,89 @@ pub fn mondrian(
         watch,
         is_rows_only: problem.policy.demand().is_rows_only(),
         least: least_admitted(problem.policy, problem.source.n_rows())?,
-        k_only: problem.policy.k_only().filter(|policy| policy.demand().is_rows_only()),
     };
-    let all = Part {
-        keys: &mut keys,
-        ids: &mut ids,
-        rows: &mut rows,
-        from: 0,
-        sides: axes.iter().map(|axis| (0, axis.n_positions())).collect(),
+    let n_positions = axes.iter().map(Axis::n_positions).max().unwrap_or(0);
+    let recoding = match (axes.len(), n_positions) {
+        (..=8, ..=0x100) => boxes::<[u8; 8]>(&search, positions, &domains),
+        (..=8, ..=0x1_0000) => boxes::<[u16; 8]>(&search, positions, &domains),
+        (..=8, _) => boxes::<[u32; 8]>(&search, positions, &domains),
+        (..=16, ..=0x1_0000) => boxes::<[u16; 16]>(&search, positions, &domains),
+        _ => boxes::<Box<[u32]>>(&search, positions, &domains),
     };
-    let Some(parts) = search.first_parts(all)? else { return Ok(None) };
-    let boxes = Mutex::new(Ok(Boxes::default()));
+    Ok(recoding?.map(|recoding| Found { recoding, quality: Quality::Heuristic }))
+}
+
+/// The search with positions in as few bytes as they fit into.
+fn boxes<P: Place>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains) -> Result<Option<PerBox>> {
+    let Mondrian { axes, cells, .. } = search;
+    let n_cells = cells.rows.len();
+    let room = match search.cuts {
+        Cuts::Strict => Room::None,
+        Cuts::Relaxed => Room::PartsOf(search.least),
+    };
+    let n_slots = n_cells + room.of(n_cells, cells.of_record.len() as u64);
+    let mut slots: Vec<Entry<P>> = Vec::with_capacity(n_slots);
+    for ((of_cell, &rows), cell) in positions.chunks_exact(axes.len()).zip(&cells.rows).zip(0..) {
+        slots.push(Entry { place: P::new(of_cell.iter().copied()), cell, rows });
+    }
+    drop(positions);
+    slots.resize_with(n_slots, || Entry { place: P::new([].into_iter()), cell: 0, rows: 0 });
+
+    let first = P::new(axes.iter().map(|_| 0));
+    let last = P::new(axes.iter().map(|axis| axis.n_positions().saturating_sub(1)));
+    let Some(parts) = search.first_parts(Part::new(&mut slots, n_cells, room, first, last))? else {
+        return Ok(None);
+    };
+    let finished = Mutex::new(Ok(Vec::new()));
     rayon::scope(|scope| {
         for part in parts {
-            scope.spawn(|scope| search.work(scope, part, &boxes));
+            scope.spawn(|scope| search.work(scope, part, &finished));
         }
     });
-    let boxes = boxes.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    drop((keys, rows));
+    let mut finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    // Which task was ready first must not decide which of equal records are in which box.
+    finished.sort_unstable_by_key(|part| part.from);
+    let mut shares = Shares::new(&slots, &finished, n_cells);
+    drop(slots);
+    let sides = finished.iter().flat_map(|part| (0..axes.len()).map(|at| search.side(part, at)));
+    let of_record = cells.of_record.iter().map(move |&cell| shares.next(cell));
+    Ok(Some(PerBox::new(domains.clone(), sides, of_record)?))
+}
 
-    let mut of_entry = vec![None; ids.len()];
-    for (number, entries) in (0..).zip(boxes.entries) {
-        for &id in &ids[entries] {
-            of_entry[id as usize] = Some(number);
+/// Which boxes the rows of each cell are in: those of the first records in the first box that has some.
+struct Shares {
+    /// A box of each cell, and how many rows of it have not been asked for.
+    first: Vec<(u32, u32)>,
+    /// The same of further boxes with cells, by cells: few are in more than one.
+    further: Vec<(u32, u32, u32)>,
+}
+
+impl Shares {
+    fn new<P>(slots: &[Entry<P>], finished: &[Finished<P>], n_cells: usize) -> Self {
+        let mut shares = Shares { first: vec![(0, 0); n_cells], further: Vec::new() };
+        for (part, number) in finished.iter().zip(0..) {
+            for entry in &slots[part.from as usize..][..part.n_entries as usize] {
+                match &mut shares.first[entry.cell as usize] {
+                    first @ (_, 0) => *first = (number, entry.rows),
+                    _ => shares.further.push((entry.cell, number, entry.rows)),
+                }
+            }
         }
+        // Stable: boxes in order.
+        shares.further.sort_by_key(|&(cell, ..)| cell);
+        shares
     }
-    drop(ids);
-    let recoding = match cuts {
-        Cuts::Strict => {
-            let of_record = cells.of_record.iter().map(|&cell| of_entry[cell as usize]);
-            PerBox::new(domains.clone(), &boxes.sides, of_record)?
+
+    /// The box of the next record of a cell; none if it is left out.
+    fn next(&mut self, cell: u32) -> Option<u32> {
+        let share = &mut self.first[cell as usize];
+        if share.1 == 0 {
+            let start = self.further.partition_point(|&(other, ..)| other < cell);
+            let of_cell = self.further[start..].iter_mut().take_while(|(other, ..)| *other == cell);
+            let (_, number, rows) = of_cell.into_iter().find(|(_, _, rows)| *rows > 0)?;
+            *share = (*number, std::mem::take(rows));
         }
-        Cuts::Relaxed => PerBox::new(domains.clone(), &boxes.sides, of_entry)?,
-    };
-    Ok(Some(Found { recoding, quality: Quality::Heuristic }))
+        share.1 -= 1;
+        Some(share.0)
+    }
 }

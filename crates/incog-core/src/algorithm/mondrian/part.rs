@@ -1,48 +1,108 @@
 //! Which entries are in one box so far, and how they are moved about: always some in a row, sorted in place.
+//!
+//! An entry is some rows of a cell. Where a cut may run through equal records, an entry may become two, and room for that
+//! is behind the entries of a part. Never more is needed than one entry for each row, and never more than one for each
+//! cut: a part of n rows becomes at most n / least boxes. So both bounds hold for what a part is cut into, too.
 
-/// Entries that are in one box so far: some in a row.
-pub(super) struct Part<'a> {
-    /// The positions of each entry.
-    pub(super) keys: &'a mut [u32],
-    /// The cell of each entry; the record where cuts are relaxed.
-    pub(super) ids: &'a mut [u32],
-    /// How many records each entry is.
-    pub(super) rows: &'a mut [u32],
-    /// Where the entries start among all.
-    pub(super) from: usize,
-    /// For each attribute the positions between cuts: start, and end that does not belong to it any more.
-    pub(super) sides: Box<[(u32, u32)]>,
+use crate::algorithm::mondrian::place::Place;
+
+/// Some rows of a cell.
+#[derive(Debug, Clone)]
+pub(super) struct Entry<P> {
+    /// Where the cell is in each attribute.
+    pub(super) place: P,
+    pub(super) cell: u32,
+    pub(super) rows: u32,
 }
 
-impl<'a> Part<'a> {
+/// The room that entries may need when cuts run through them.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Room {
+    /// They never do.
+    None,
+    /// Every part has at least so many rows, which is not 0.
+    PartsOf(u64),
+}
+
+impl Room {
+    /// How many entries may come to some entries with so many rows.
+    pub(super) fn of(self, n_entries: usize, n_rows: u64) -> usize {
+        match self {
+            Room::None => 0,
+            Room::PartsOf(least) => {
+                (n_rows as usize - n_entries).min((n_rows / least).saturating_sub(1) as usize)
+            }
+        }
+    }
+}
+
+/// Entries that are in one box so far: some in a row.
+pub(super) struct Part<'a, P> {
+    /// The entries and the room behind them.
+    slots: &'a mut [Entry<P>],
+    n_entries: usize,
+    room: Room,
+    /// Where the entries start among all.
+    pub(super) from: usize,
+    pub(super) n_rows: u64,
+    /// The first and the last position between cuts.
+    pub(super) first: P,
+    pub(super) last: P,
+}
+
+impl<'a, P: Place> Part<'a, P> {
+    /// All slots but those of the room are entries.
+    pub(super) fn new(slots: &'a mut [Entry<P>], n_entries: usize, room: Room, first: P, last: P) -> Self {
+        let n_rows = slots[..n_entries].iter().map(|entry| u64::from(entry.rows)).sum();
+        Part { slots, n_entries, room, from: 0, n_rows, first, last }
+    }
+
+    pub(super) fn entries(&self) -> &[Entry<P>] {
+        &self.slots[..self.n_entries]
+    }
+
+    fn entries_mut(&mut self) -> &mut [Entry<P>] {
+        &mut self.slots[..self.n_entries]
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.ids.len()
+        self.n_entries
     }
 
     /// The positions of all entries in one attribute, with the number of records.
     pub(super) fn positions(&self, axis: usize) -> impl Iterator<Item = (u32, u32)> {
-        let n_axes = self.sides.len();
-        self.keys.iter().skip(axis).step_by(n_axes).copied().zip(self.rows.iter().copied())
+        self.entries().iter().map(move |entry| (entry.place.at(axis), entry.rows))
     }
 
-    /// The least and greatest position in each attribute.
-    pub(super) fn extents(&self) -> Vec<(u32, u32)> {
-        let mut extents = vec![(u32::MAX, 0); self.sides.len()];
-        for keys in self.keys.chunks_exact(self.sides.len()) {
-            for ((least, greatest), &key) in extents.iter_mut().zip(keys) {
-                *least = key.min(*least);
-                *greatest = key.max(*greatest);
-            }
+    /// The least and the greatest position in each attribute, of at least one entry.
+    pub(super) fn extents(&self) -> (P, P) {
+        let entries = self.entries();
+        let (mut least, mut greatest) = (entries[0].place.clone(), entries[0].place.clone());
+        for entry in entries {
+            least.lower(&entry.place);
+            greatest.raise(&entry.place);
         }
-        extents
+        (least, greatest)
     }
 
-    pub(super) fn swap(&mut self, a: usize, b: usize) {
-        let n_axes = self.sides.len();
-        self.ids.swap(a, b);
-        self.rows.swap(a, b);
-        let (low, high) = self.keys.split_at_mut(a.max(b) * n_axes);
-        low[a.min(b) * n_axes..][..n_axes].swap_with_slice(&mut high[..n_axes]);
+    /// Moves the entries below a position to the front; says how many they are.
+    pub(super) fn sort_below(&mut self, axis: usize, position: u32) -> usize {
+        let entries = self.entries_mut();
+        let (mut low, mut high) = (0, entries.len());
+        loop {
+            while low < high && entries[low].place.at(axis) < position {
+                low += 1;
+            }
+            while low < high && entries[high - 1].place.at(axis) >= position {
+                high -= 1;
+            }
+            if low == high {
+                return low;
+            }
+            high -= 1;
+            entries.swap(low, high);
+            low += 1;
+        }
     }
 
     /// Moves the entries of each bucket together, in place (American flag sort); says where each bucket ends.
@@ -52,10 +112,10 @@ impl<'a> Part<'a> {
         n_buckets: usize,
         bucket: impl Fn(u32) -> usize,
     ) -> Vec<usize> {
-        let n_axes = self.sides.len();
+        let entries = self.entries_mut();
         let mut ends = vec![0; n_buckets];
-        for (position, _) in self.positions(axis) {
-            ends[bucket(position)] += 1;
+        for entry in &*entries {
+            ends[bucket(entry.place.at(axis))] += 1;
         }
         let mut next = Vec::with_capacity(n_buckets);
         let mut sum = 0;
@@ -66,9 +126,9 @@ impl<'a> Part<'a> {
         }
         for own in 0..n_buckets {
             while next[own] < ends[own] {
-                let other = bucket(self.keys[next[own] * n_axes + axis]);
+                let other = bucket(entries[next[own]].place.at(axis));
                 if other != own {
-                    self.swap(next[own], next[other]);
+                    entries.swap(next[own], next[other]);
                 }
                 next[other] += 1;
             }
@@ -76,47 +136,88 @@ impl<'a> Part<'a> {
         ends
     }
 
-    /// The entries before and from `at` on.
-    pub(super) fn split_at(self, at: usize) -> (Part<'a>, Part<'a>) {
-        let (keys, more_keys) = self.keys.split_at_mut(at * self.sides.len());
-        let (ids, more_ids) = self.ids.split_at_mut(at);
-        let (rows, more_rows) = self.rows.split_at_mut(at);
-        let rest = Part {
-            keys: more_keys,
-            ids: more_ids,
-            rows: more_rows,
-            from: self.from + at,
-            sides: self.sides.clone(),
-        };
-        (Part { keys, ids, rows, from: self.from, sides: self.sides }, rest)
+    /// The entries by the parts that start at these positions; says where each of them ends.
+    pub(super) fn sort_by_starts(&mut self, axis: usize, starts: &[u32]) -> Vec<usize> {
+        match starts {
+            [_, second] => vec![self.sort_below(axis, *second), self.n_entries],
+            _ => self.sort_by_bucket(axis, starts.len(), bucket_of(starts)),
+        }
     }
 
-    /// The parts that end at `ends`.
-    pub(super) fn split_at_all(self, ends: &[usize]) -> Vec<Part<'a>> {
-        let mut parts = Vec::with_capacity(ends.len());
-        let mut rest = self;
-        let mut done = 0;
-        for &end in ends {
-            let (part, more) = rest.split_at(end - done);
-            parts.push(part);
-            rest = more;
-            done = end;
-        }
-        debug_assert_eq!(rest.len(), 0);
-        parts
+    /// Sorts some entries.
+    pub(super) fn sort(
+        &mut self,
+        entries: std::ops::Range<usize>,
+        compare: impl FnMut(&Entry<P>, &Entry<P>) -> std::cmp::Ordering,
+    ) {
+        self.entries_mut()[entries].sort_unstable_by(compare);
     }
+
+    /// How many entries have the first so many rows, after the entry in which these end was divided, if they end inside of one.
+    pub(super) fn divide_at_row(&mut self, n_rows: u64) -> Middle {
+        let mut sum = 0;
+        for at in 0..self.n_entries {
+            if sum == n_rows {
+                return Middle { n_entries: at, is_divided: false };
+            }
+            let entry = &mut self.slots[at];
+            sum += u64::from(entry.rows);
+            if sum > n_rows {
+                let behind = (sum - n_rows) as u32;
+                entry.rows -= behind;
+                // The entry that stood there goes behind all others.
+                self.slots[self.n_entries] = Entry { rows: behind, ..self.slots[at].clone() };
+                self.slots.swap(at + 1, self.n_entries);
+                self.n_entries += 1;
+                return Middle { n_entries: at + 1, is_divided: true };
+            }
+        }
+        Middle { n_entries: self.n_entries, is_divided: false }
+    }
+
+    /// Undoes a division, if there was one.
+    pub(super) fn rejoin(&mut self, middle: &Middle) {
+        if middle.is_divided {
+            self.n_entries -= 1;
+            self.slots.swap(middle.n_entries, self.n_entries);
+            self.slots[middle.n_entries - 1].rows += self.slots[self.n_entries].rows;
+        }
+    }
+
+    /// The parts that end at `ends`, the last of which is the end of all.
+    pub(super) fn split(self, ends: &[usize], into: &mut Vec<Part<'a, P>>) {
+        let Part { slots, n_entries, room, from, first, last, .. } = self;
+        debug_assert_eq!(ends.last(), Some(&n_entries));
+        let n_before = into.len();
+        let mut rest = slots;
+        // From the last on, so that there is room behind the entries that are moved. What is left over goes to the first.
+        for number in (0..ends.len()).rev() {
+            let start = if number == 0 { 0 } else { ends[number - 1] };
+            let n_entries = ends[number] - start;
+            let n_rows = rest[start..ends[number]].iter().map(|entry| u64::from(entry.rows)).sum();
+            let to = if number == 0 { 0 } else { rest.len() - n_entries - room.of(n_entries, n_rows) };
+            debug_assert!(to >= start);
+            // Their order does not matter, so that most can stay.
+            for moved in 0..n_entries.min(to - start) {
+                rest.swap(start + moved, to + n_entries - 1 - moved);
+            }
+            let (before, slots) = std::mem::take(&mut rest).split_at_mut(to);
+            rest = before;
+            let (first, last) = (first.clone(), last.clone());
+            into.push(Part { slots, n_entries, room, from: from + to, n_rows, first, last });
+        }
+        into[n_before..].reverse();
+    }
+}
+
+/// How many entries are in the first of two halves.
+pub(super) struct Middle {
+    pub(super) n_entries: usize,
+    /// Is the last of them some rows of the next one's cell?
+    is_divided: bool,
 }
 
 /// In which part of a cut a position is.
 pub(super) fn bucket_of(starts: &[u32]) -> impl Fn(u32) -> usize {
-    move |position| match starts {
-        [_, second] => usize::from(position >= *second),
-        _ => starts.partition_point(|&start| start <= position) - 1,
-    }
-}
-
-/// The entries by the part of a cut that they are in; a part may be empty.
-pub(super) fn divide<'a>(mut part: Part<'a>, axis: usize, starts: &[u32]) -> Vec<Part<'a>> {
-    let ends = part.sort_by_bucket(axis, starts.len(), bucket_of(starts));
-    part.split_at_all(&ends)
+    move |position| starts.partition_point(|&start| start <= position) - 1
 }

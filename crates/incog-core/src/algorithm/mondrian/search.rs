@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::Scope;
 
-use crate::algorithm::mondrian::part::{Part, divide};
+use crate::algorithm::mondrian::cut::Extents;
+use crate::algorithm::mondrian::part::Part;
+use crate::algorithm::mondrian::place::Place;
 use crate::algorithm::mondrian::scratch::Scratch;
 use crate::algorithm::mondrian::{Choice, Cuts, Extent};
 use crate::algorithm::positions::Axis;
@@ -19,11 +21,14 @@ use crate::watch::Watch;
 /// Parts with fewer entries are not worth a task of their own.
 const TASK_FROM: usize = 4096;
 
-/// What is finished.
-#[derive(Default)]
-pub(super) struct Boxes {
-    pub(super) sides: Vec<Side>,
-    pub(super) entries: Vec<Range<usize>>,
+/// A part that is not cut any more.
+pub(super) struct Finished<P> {
+    /// The first and last positions of its sides: those of its entries, or those between cuts.
+    pub(super) first: P,
+    pub(super) last: P,
+    /// Where its entries start among all.
+    pub(super) from: u32,
+    pub(super) n_entries: u32,
 }
 
 pub(super) struct Mondrian<'a> {
@@ -38,13 +43,11 @@ pub(super) struct Mondrian<'a> {
     pub(super) is_rows_only: bool,
     /// A part of fewer rows is refused.
     pub(super) least: u64,
-    /// The part of the policy that sees the number of rows alone, if there is one.
-    pub(super) k_only: Option<Policy>,
 }
 
-impl<'a> Mondrian<'a> {
+impl Mondrian<'_> {
     /// What is there before the first cut, without what is left out. `None` if that is more than the budget.
-    pub(super) fn first_parts(&self, all: Part<'a>) -> Result<Option<Vec<Part<'a>>>> {
+    pub(super) fn first_parts<'p, P: Place>(&self, all: Part<'p, P>) -> Result<Option<Vec<Part<'p, P>>>> {
         let mut scratch = Scratch::new(self.policy);
         let mut parts = vec![all];
         for (at, axis) in self.axes.iter().enumerate() {
@@ -53,149 +56,158 @@ impl<'a> Mondrian<'a> {
                 .filter(|&position| position == 0 || tops[position as usize - 1] != tops[position as usize])
                 .collect();
             if starts.len() > 1 {
-                parts = parts.into_iter().flat_map(|part| divide(part, at, &starts)).collect();
+                for mut part in std::mem::take(&mut parts) {
+                    let ends = part.sort_by_starts(at, &starts);
+                    part.split(&ends, &mut parts);
+                }
             }
         }
         parts.retain(|part| part.len() > 0);
         let may_suppress = !self.policy.compares();
         let mut budget = if may_suppress { self.policy.budget() } else { 0 };
-        let n_rows = |part: &Part<'_>| part.rows.iter().map(|&rows| u64::from(rows)).sum::<u64>();
         let mut admitted = Vec::new();
         for part in parts {
             if self.admits(&part, 0..part.len(), &mut scratch)? {
                 admitted.push(part);
-            } else if n_rows(&part) <= budget {
-                budget -= n_rows(&part);
+            } else if part.n_rows <= budget {
+                budget -= part.n_rows;
             } else {
                 return Ok(None);
             }
         }
         for (at, axis) in self.axes.iter().enumerate() {
             let Some(missing) = axis.missing() else { continue };
-            let before = std::mem::take(&mut admitted);
-            for mut part in before {
-                let (least, greatest) = part.extents()[at];
-                if budget == 0 || least == missing || greatest < missing {
+            for mut part in std::mem::take(&mut admitted) {
+                let (least, greatest) = part.extents();
+                if budget == 0 || least.at(at) == missing || greatest.at(at) < missing {
                     admitted.push(part);
                     continue;
                 }
-                let ends = part.sort_by_bucket(at, 2, |position| usize::from(position == missing));
-                let n_missing = part.rows[ends[0]..].iter().map(|&rows| u64::from(rows)).sum::<u64>();
+                let end = part.sort_below(at, missing);
+                let n_missing = part.entries()[end..].iter().map(|entry| u64::from(entry.rows)).sum::<u64>();
                 if n_missing > budget
-                    || self.admits(&part, ends[0]..ends[1], &mut scratch)?
-                    || !self.admits(&part, 0..ends[0], &mut scratch)?
+                    || self.admits(&part, end..part.len(), &mut scratch)?
+                    || !self.admits(&part, 0..end, &mut scratch)?
                 {
                     admitted.push(part);
                     continue;
                 }
                 budget -= n_missing;
-                admitted.push(part.split_at(ends[0]).0);
+                let ends = [end, part.len()];
+                part.split(&ends, &mut admitted);
+                // Those with the missing value.
+                admitted.pop();
             }
         }
         Ok(Some(admitted))
     }
 
     /// One task: a part and all that comes from it, except what is large enough for tasks of its own.
-    pub(super) fn work<'scope>(
+    pub(super) fn work<'scope, P: Place>(
         &'scope self,
         scope: &Scope<'scope>,
-        part: Part<'scope>,
-        finished: &'scope Mutex<Result<Boxes>>,
+        part: Part<'scope, P>,
+        finished: &'scope Mutex<Result<Vec<Finished<P>>>>,
     ) {
-        let mut done = Boxes::default();
+        let mut done = Vec::new();
         let result = self.descend(part, &mut done, |part| {
             scope.spawn(|scope| self.work(scope, part, finished));
         });
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         match (result, &mut *finished) {
-            (Ok(()), Ok(boxes)) => {
-                boxes.sides.extend(done.sides);
-                boxes.entries.extend(done.entries);
-            }
+            (Ok(()), Ok(all)) => all.append(&mut done),
             (Err(error), all @ Ok(_)) => *all = Err(error),
             (_, Err(_)) => {}
         }
     }
 
-    pub(super) fn descend<'p>(
+    fn descend<'p, P: Place>(
         &self,
-        part: Part<'p>,
-        done: &mut Boxes,
-        spawn: impl Fn(Part<'p>),
+        part: Part<'p, P>,
+        done: &mut Vec<Finished<P>>,
+        spawn: impl Fn(Part<'p, P>),
     ) -> Result<()> {
         let mut scratch = Scratch::new(self.policy);
         let mut waiting = vec![part];
         while let Some(mut part) = waiting.pop() {
             self.watch.check()?;
-            let extents = part.extents();
+            let (least, greatest) = part.extents();
+            let extents = Extents { least, greatest };
             // Without a missing value the rest of an ordered domain is in order.
-            for ((side, axis), (least, greatest)) in part.sides.iter_mut().zip(self.axes).zip(&extents) {
-                match axis.missing() {
-                    Some(missing) if *least == missing => *side = (missing, missing + 1),
-                    Some(missing) if *greatest < missing => side.1 = side.1.min(missing),
-                    _ => {}
+            for (at, axis) in self.axes.iter().enumerate() {
+                let Some(missing) = axis.missing() else { continue };
+                let (least, greatest) = extents.at(at);
+                if least == missing {
+                    part.first.set(at, missing);
+                } else if greatest < missing {
+                    part.last.set(at, part.last.at(at).min(missing - 1));
                 }
             }
+            let n_before = waiting.len();
             // Most parts end here: of two parts, one would be too small.
-            let n_rows: u64 = part.rows.iter().map(|&rows| u64::from(rows)).sum();
-            let made = if n_rows < self.least.saturating_mul(2) {
-                Err(part)
+            let uncut = if part.n_rows < self.least.saturating_mul(2) {
+                Some(part)
             } else {
-                self.cut(part, &extents, &mut scratch)?
+                self.cut(part, &extents, &mut scratch, &mut waiting)?
             };
-            match made {
-                Ok(parts) => {
-                    for part in parts {
-                        if part.len() >= TASK_FROM { spawn(part) } else { waiting.push(part) }
-                    }
-                }
-                Err(part) => {
-                    let sides = self.axes.iter().zip(&part.sides).zip(&extents);
-                    done.sides.extend(sides.map(|((axis, side), extent)| match self.extent {
-                        Extent::Tight => axis.tight_side(extent.0, extent.1),
-                        Extent::Covering if axis.missing().is_none() => axis.tight_side(extent.0, extent.1),
-                        Extent::Covering => axis.covering_side(side.0, side.1),
-                    }));
-                    done.entries.push(part.from..part.from + part.len());
+            if let Some(part) = uncut {
+                done.push(self.finished(part, &extents));
+                continue;
+            }
+            for at in (n_before..waiting.len()).rev() {
+                if waiting[at].len() >= TASK_FROM {
+                    spawn(waiting.swap_remove(at));
                 }
             }
         }
         Ok(())
     }
 
+    fn finished<P: Place>(&self, part: Part<'_, P>, extents: &Extents<P>) -> Finished<P> {
+        let (from, n_entries) = (part.from as u32, part.len() as u32);
+        let Part { mut first, mut last, .. } = part;
+        for at in (0..self.axes.len()).filter(|&at| self.is_tight(at)) {
+            let (least, greatest) = extents.at(at);
+            first.set(at, least);
+            last.set(at, greatest);
+        }
+        Finished { first, last, from, n_entries }
+    }
+
+    /// Do sides in this attribute reach no further than the records?
+    fn is_tight(&self, at: usize) -> bool {
+        self.extent == Extent::Tight || self.axes[at].missing().is_none()
+    }
+
+    /// The side of a finished part in one attribute.
+    pub(super) fn side<P: Place>(&self, part: &Finished<P>, at: usize) -> Side {
+        let (axis, first, last) = (&self.axes[at], part.first.at(at), part.last.at(at));
+        if self.is_tight(at) { axis.tight_side(first, last) } else { axis.covering_side(first, last + 1) }
+    }
+
     /// Does the policy admit some entries of a part?
-    pub(super) fn admits(
+    pub(super) fn admits<P: Place>(
         &self,
-        part: &Part<'_>,
+        part: &Part<'_, P>,
         entries: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<bool> {
         self.admits_together(part, std::iter::once(entries), scratch)
     }
 
-    pub(super) fn admits_together(
+    pub(super) fn admits_together<P: Place>(
         &self,
-        part: &Part<'_>,
+        part: &Part<'_, P>,
         entries: impl Iterator<Item = Range<usize>>,
         scratch: &mut Scratch,
     ) -> Result<bool> {
         scratch.group.clear();
-        for range in entries {
-            if self.is_rows_only {
-                let rows = part.rows[range].iter().map(|&rows| u64::from(rows)).sum();
-                scratch.group.push(RowFacts { person: None, sensitive: &[] }, rows);
-                continue;
-            }
-            for (&id, &rows) in part.ids[range.clone()].iter().zip(&part.rows[range]) {
-                let cell = match self.cuts {
-                    Cuts::Strict => id as usize,
-                    Cuts::Relaxed => self.cells.of_record[id as usize] as usize,
-                };
-                scratch.sensitive.clear();
-                scratch.sensitive.extend(self.cells.sensitive.iter().map(|codes| codes[cell]));
-                let person = self.cells.persons.as_ref().map(|persons| persons[cell]);
-                scratch.group.push(RowFacts { person, sensitive: &scratch.sensitive }, u64::from(rows));
-            }
+        for entry in entries.flat_map(|range| &part.entries()[range]) {
+            scratch.sensitive.clear();
+            let cell = entry.cell as usize;
+            scratch.sensitive.extend(self.cells.sensitive.iter().map(|codes| codes[cell]));
+            let person = self.cells.persons.as_ref().map(|persons| persons[cell]);
+            scratch.group.push(RowFacts { person, sensitive: &scratch.sensitive }, u64::from(entry.rows));
         }
         scratch.group.settle();
         self.policy.admits(scratch.group.group())
