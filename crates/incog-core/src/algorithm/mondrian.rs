@@ -39,8 +39,8 @@ mod search;
 use std::sync::{Mutex, PoisonError};
 
 use crate::algorithm::found::{Found, Quality};
-use crate::algorithm::mondrian::part::{Entry, Part, Room};
-use crate::algorithm::mondrian::place::Place;
+use crate::algorithm::mondrian::part::{Part, Room};
+use crate::algorithm::mondrian::place::{Entry, Place};
 use crate::algorithm::mondrian::search::{Finished, Mondrian};
 use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
 use crate::check::Problem;

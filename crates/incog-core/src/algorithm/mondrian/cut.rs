@@ -1,6 +1,6 @@
 //! Where a part can be cut: beside the median, through it, into the children of a label, or where most is gained.
 
-use crate::algorithm::mondrian::part::{Part, bucket_of};
+use crate::algorithm::mondrian::part::Part;
 use crate::algorithm::mondrian::place::Place;
 use crate::algorithm::mondrian::scratch::Scratch;
 use crate::algorithm::mondrian::search::Mondrian;
@@ -293,8 +293,7 @@ impl Mondrian<'_> {
         let ends = buckets.map(|buckets| {
             let buckets = buckets?;
             let n_buckets = buckets.iter().max().map_or(0, |&last| last + 1);
-            let of_position = bucket_of(&cut.starts);
-            Some(part.sort_by_bucket(at, n_buckets, |position| buckets[of_position(position)]))
+            Some(part.sort_by_children(at, &cut.starts, n_buckets, |child| buckets[child]))
         });
         scratch.cut = cut;
         let Some(ends) = ends? else { return Ok(Some(part)) };

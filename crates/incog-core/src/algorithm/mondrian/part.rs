@@ -4,16 +4,7 @@
 //! is behind the entries of a part. Never more is needed than one entry for each row, and never more than one for each
 //! cut: a part of n rows becomes at most n / least boxes. So both bounds hold for what a part is cut into, too.
 
-use crate::algorithm::mondrian::place::Place;
-
-/// Some rows of a cell.
-#[derive(Debug, Clone)]
-pub(super) struct Entry<P> {
-    /// Where the cell is in each attribute.
-    pub(super) place: P,
-    pub(super) cell: u32,
-    pub(super) rows: u32,
-}
+use crate::algorithm::mondrian::place::{Entry, Place};
 
 /// The room that entries may need when cuts run through them.
 #[derive(Debug, Clone, Copy)]
@@ -76,13 +67,7 @@ impl<'a, P: Place> Part<'a, P> {
 
     /// The least and the greatest position in each attribute, of at least one entry.
     pub(super) fn extents(&self) -> (P, P) {
-        let entries = self.entries();
-        let (mut least, mut greatest) = (entries[0].place.clone(), entries[0].place.clone());
-        for entry in entries {
-            least.lower(&entry.place);
-            greatest.raise(&entry.place);
-        }
-        (least, greatest)
+        P::extents(self.entries())
     }
 
     /// Moves the entries below a position to the front; says how many they are.
@@ -106,12 +91,7 @@ impl<'a, P: Place> Part<'a, P> {
     }
 
     /// Moves the entries of each bucket together, in place (American flag sort); says where each bucket ends.
-    pub(super) fn sort_by_bucket(
-        &mut self,
-        axis: usize,
-        n_buckets: usize,
-        bucket: impl Fn(u32) -> usize,
-    ) -> Vec<usize> {
+    fn sort_by_bucket(&mut self, axis: usize, n_buckets: usize, bucket: impl Fn(u32) -> usize) -> Vec<usize> {
         let entries = self.entries_mut();
         let mut ends = vec![0; n_buckets];
         for entry in &*entries {
@@ -136,12 +116,33 @@ impl<'a, P: Place> Part<'a, P> {
         ends
     }
 
-    /// The entries by the parts that start at these positions; says where each of them ends.
+    /// Moves entries together by the parts that start at these positions; says where each of them ends.
     pub(super) fn sort_by_starts(&mut self, axis: usize, starts: &[u32]) -> Vec<usize> {
         match starts {
             [_, second] => vec![self.sort_below(axis, *second), self.n_entries],
-            _ => self.sort_by_bucket(axis, starts.len(), bucket_of(starts)),
+            _ => self.sort_by_children(axis, starts, starts.len(), |child| child),
         }
+    }
+
+    /// The same by buckets, of which there is one for each child that starts at these positions.
+    pub(super) fn sort_by_children(
+        &mut self,
+        axis: usize,
+        starts: &[u32],
+        n_buckets: usize,
+        bucket: impl Fn(usize) -> usize,
+    ) -> Vec<usize> {
+        let child = |position: u32| starts.partition_point(|&start| start <= position) - 1;
+        let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else { return Vec::new() };
+        let reach = (last - first) as usize;
+        if reach >= self.n_entries {
+            return self.sort_by_bucket(axis, n_buckets, |position| bucket(child(position)));
+        }
+        // Looking up is faster than searching where there are more entries than positions.
+        let table: Vec<u32> = (first..=last).map(|position| bucket(child(position)) as u32).collect();
+        self.sort_by_bucket(axis, n_buckets, |position| {
+            table[((position - first) as usize).min(reach)] as usize
+        })
     }
 
     /// Sorts some entries.
@@ -215,9 +216,4 @@ pub(super) struct Middle {
     pub(super) n_entries: usize,
     /// Is the last of them some rows of the next one's cell?
     is_divided: bool,
-}
-
-/// In which part of a cut a position is.
-pub(super) fn bucket_of(starts: &[u32]) -> impl Fn(u32) -> usize {
-    move |position| starts.partition_point(|&start| start <= position) - 1
 }
