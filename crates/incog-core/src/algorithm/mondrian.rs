@@ -39,9 +39,10 @@ mod search;
 use std::sync::{Mutex, PoisonError};
 
 use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::groups::Shares;
 use crate::algorithm::mondrian::part::{Part, Room};
 use crate::algorithm::mondrian::place::{Entry, Place};
-use crate::algorithm::mondrian::search::{Finished, Mondrian};
+use crate::algorithm::mondrian::search::Mondrian;
 use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
 use crate::check::Problem;
 use crate::error::Result;
@@ -171,47 +172,13 @@ fn boxes<P: Place>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains
     let mut finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     // Which task was ready first must not decide which of equal records are in which box.
     finished.sort_unstable_by_key(|part| part.from);
-    let mut shares = Shares::new(&slots, &finished, n_cells);
+    let shares = finished.iter().zip(0..).flat_map(|(part, number)| {
+        let entries = &slots[part.from as usize..][..part.n_entries as usize];
+        entries.iter().map(move |entry| (entry.cell, number, entry.rows))
+    });
+    let mut shares = Shares::new(n_cells, shares);
     drop(slots);
     let sides = finished.iter().flat_map(|part| (0..axes.len()).map(|at| search.side(part, at)));
     let of_record = cells.of_record.iter().map(move |&cell| shares.next(cell));
     Ok(Some(PerBox::new(domains.clone(), sides, of_record)?))
-}
-
-/// Which boxes the rows of each cell are in: those of the first records in the first box that has some.
-struct Shares {
-    /// A box of each cell, and how many rows of it have not been asked for.
-    first: Vec<(u32, u32)>,
-    /// The same of further boxes with cells, by cells: few are in more than one.
-    further: Vec<(u32, u32, u32)>,
-}
-
-impl Shares {
-    fn new<P>(slots: &[Entry<P>], finished: &[Finished<P>], n_cells: usize) -> Self {
-        let mut shares = Shares { first: vec![(0, 0); n_cells], further: Vec::new() };
-        for (part, number) in finished.iter().zip(0..) {
-            for entry in &slots[part.from as usize..][..part.n_entries as usize] {
-                match &mut shares.first[entry.cell as usize] {
-                    first @ (_, 0) => *first = (number, entry.rows),
-                    _ => shares.further.push((entry.cell, number, entry.rows)),
-                }
-            }
-        }
-        // Stable: boxes in order.
-        shares.further.sort_by_key(|&(cell, ..)| cell);
-        shares
-    }
-
-    /// The box of the next record of a cell; none if it is left out.
-    fn next(&mut self, cell: u32) -> Option<u32> {
-        let share = &mut self.first[cell as usize];
-        if share.1 == 0 {
-            let start = self.further.partition_point(|&(other, ..)| other < cell);
-            let of_cell = self.further[start..].iter_mut().take_while(|(other, ..)| *other == cell);
-            let (_, number, rows) = of_cell.into_iter().find(|(_, _, rows)| *rows > 0)?;
-            *share = (*number, std::mem::take(rows));
-        }
-        share.1 -= 1;
-        Some(share.0)
-    }
 }
