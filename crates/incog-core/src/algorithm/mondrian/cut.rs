@@ -1,7 +1,9 @@
 //! Where a part can be cut: beside the median, through it, into the children of a label, or where most is gained.
 
+use std::cmp::Ordering;
+
 use crate::algorithm::mondrian::part::Part;
-use crate::algorithm::mondrian::place::Place;
+use crate::algorithm::mondrian::place::{Entry, Place};
 use crate::algorithm::mondrian::scratch::Scratch;
 use crate::algorithm::mondrian::search::Mondrian;
 use crate::algorithm::mondrian::{Choice, Cuts, Gain};
@@ -256,12 +258,13 @@ impl Mondrian<'_> {
         let n_below = part.sort_below(at, median);
         let n_up_to = part.sort_below(at, median + 1);
         debug_assert!(part.entries()[..n_below].iter().all(|entry| entry.place.at(at) < median));
+        let toward_low = toward_low(part.entries(), n_below, n_up_to, order);
         part.sort(n_below..n_up_to, |a, b| {
-            let places = order.iter().map(|&(_, axis)| a.place.at(axis).cmp(&b.place.at(axis)));
-            places
-                .chain([a.cell.cmp(&b.cell)])
-                .find(|order| order.is_ne())
-                .unwrap_or(std::cmp::Ordering::Equal)
+            let places = order.iter().zip(&toward_low).map(|(&(_, axis), toward)| {
+                let order = a.place.at(axis).cmp(&b.place.at(axis));
+                if *toward == Toward::Higher { order.reverse() } else { order }
+            });
+            places.chain([a.cell.cmp(&b.cell)]).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         });
         let middle = part.divide_at_row(half);
         let n_low = middle.n_entries;
@@ -434,4 +437,30 @@ impl Mondrian<'_> {
         }
         Ok(Some(part))
     }
+}
+
+/// Which positions of an attribute are nearer to the first of two parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Toward {
+    Lower,
+    Higher,
+}
+
+/// For each attribute, which positions the entries before `start` have more than those from `end` on, on average.
+fn toward_low<P: Place>(
+    entries: &[Entry<P>],
+    start: usize,
+    end: usize,
+    order: &[(f64, usize)],
+) -> Vec<Toward> {
+    let (low, high) = (&entries[..start], &entries[end..]);
+    let n_rows = |entries: &[Entry<P>]| entries.iter().map(|entry| u128::from(entry.rows)).sum::<u128>();
+    let (n_low, n_high) = (n_rows(low), n_rows(high));
+    let toward = |&(_, axis): &(f64, usize)| {
+        let sum = |entries: &[Entry<P>]| -> u128 {
+            entries.iter().map(|entry| u128::from(entry.rows) * u128::from(entry.place.at(axis))).sum()
+        };
+        if sum(low) * n_high > sum(high) * n_low { Toward::Higher } else { Toward::Lower }
+    };
+    order.iter().map(toward).collect()
 }
