@@ -9,9 +9,10 @@
 //! 2. *Which attribute*: the one in which the part is widest, by the loss of the narrowest side around it times the
 //!    attribute's weight; then the first.
 //! 3. *Where*: an ordered attribute before or after the median value, whichever is more even, else the other. Relaxed:
-//!    if no attribute can be cut like that, in the very middle, through records of equal values. A missing value is cut off first. A hierarchy: into the
-//!    children of the lowest label that all records share. Relaxed: children that the policy refuses stay behind at that
-//!    label, with as many of the smallest others as they need.
+//!    if no attribute can be cut like that, in the very middle, through records of equal values: those go down that are
+//!    most like the lower half. A missing value is cut off first. A hierarchy: into the children of the lowest label that
+//!    all records share. Relaxed: children that the policy refuses stay behind at that label, with as many of the smallest
+//!    others as they need.
 //! 4. A cut is made if the policy admits all parts; otherwise the next attribute is tried.
 //!
 //! [`Choice::Best`] replaces 2 and 3: of all cuts of all attributes the one that gains most, of those that the policy
@@ -27,8 +28,9 @@
 //! missing value of an ordered attribute, where these alone would be refused (otherwise the attribute could not be cut
 //! in the part that has them). Never under a policy that compares with all rows, since leaving rows out changes these.
 //!
-//! Cost: a pass over the records of a part for each cut and a pass over their values in each attribute tried, so about
-//! n · attributes · log(n / k) where cuts are even. Memory: a number a record and attribute, which are moved in place.
+//! Cost: a pass over the entries of a part for each cut and a pass over their values in each attribute tried, so about
+//! n · attributes · log(n / k) where cuts are even. Entries are cells, equal records with a count; a cut through equal records
+//! divides the count. Memory: a byte, two or four a cell and attribute, which are moved in place, and some numbers a cell.
 
 mod cut;
 mod part;
@@ -115,6 +117,40 @@ pub fn mondrian(
     options: MondrianOptions,
     watch: &Watch,
 ) -> Result<Option<Found<PerBox>>> {
+    run(problem, attributes, options, None, watch)
+}
+
+/// How positions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Width {
+    EightBytes,
+    EightWords,
+    EightNumbers,
+    SixteenWords,
+    Any,
+}
+
+impl Width {
+    /// The narrowest into which all positions fit.
+    fn of(axes: &[Axis<'_>]) -> Width {
+        let n_positions = axes.iter().map(Axis::n_positions).max().unwrap_or(0);
+        match (axes.len(), n_positions) {
+            (..=8, ..=0x100) => Width::EightBytes,
+            (..=8, ..=0x1_0000) => Width::EightWords,
+            (..=8, _) => Width::EightNumbers,
+            (..=16, ..=0x1_0000) => Width::SixteenWords,
+            _ => Width::Any,
+        }
+    }
+}
+
+fn run(
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    options: MondrianOptions,
+    width: Option<Width>,
+    watch: &Watch,
+) -> Result<Option<Found<PerBox>>> {
     let MondrianOptions { domains, cuts, choice, extent, weights } = options;
     let weights = checked_weights(&weights, attributes.len())?;
     let Positions { axes, mut cells } = Positions::new(problem, attributes, &domains, "mondrian")?;
@@ -131,13 +167,12 @@ pub fn mondrian(
         is_rows_only: problem.policy.demand().is_rows_only(),
         least: least_admitted(problem.policy, problem.source.n_rows())?,
     };
-    let n_positions = axes.iter().map(Axis::n_positions).max().unwrap_or(0);
-    let recoding = match (axes.len(), n_positions) {
-        (..=8, ..=0x100) => boxes::<[u8; 8]>(&search, positions, &domains),
-        (..=8, ..=0x1_0000) => boxes::<[u16; 8]>(&search, positions, &domains),
-        (..=8, _) => boxes::<[u32; 8]>(&search, positions, &domains),
-        (..=16, ..=0x1_0000) => boxes::<[u16; 16]>(&search, positions, &domains),
-        _ => boxes::<Box<[u32]>>(&search, positions, &domains),
+    let recoding = match width.unwrap_or_else(|| Width::of(&axes)) {
+        Width::EightBytes => boxes::<[u8; 8]>(&search, positions, &domains),
+        Width::EightWords => boxes::<[u16; 8]>(&search, positions, &domains),
+        Width::EightNumbers => boxes::<[u32; 8]>(&search, positions, &domains),
+        Width::SixteenWords => boxes::<[u16; 16]>(&search, positions, &domains),
+        Width::Any => boxes::<Box<[u32]>>(&search, positions, &domains),
     };
     Ok(recoding?.map(|recoding| Found { recoding, quality: Quality::Heuristic }))
 }
@@ -181,4 +216,60 @@ fn boxes<P: Place>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains
     let sides = finished.iter().flat_map(|part| (0..axes.len()).map(|at| search.side(part, at)));
     let of_record = cells.of_record.iter().map(move |&cell| shares.next(cell));
     Ok(Some(PerBox::new(domains.clone(), sides, of_record)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::frequency::Rows;
+    use crate::hierarchy::spec::{Decimal, IntervalKind};
+    use crate::hierarchy::{Attribute, Hierarchy};
+    use crate::privacy::Policy;
+    use crate::recoding::{Domain, Order};
+    use crate::table::{Column, Role, Table};
+
+    /// Three columns of whole numbers, all ordered, with many equal values.
+    fn table(n_rows: u32) -> (Table, Attributes, Domains) {
+        let column = |at: u32| {
+            let cell = |row: u32| ((row * (7 + 4 * at) + row * row % 5) % (4 + 9 * at)).to_string();
+            let cells: Vec<String> = (0..n_rows).map(cell).collect();
+            Column::from_cells(format!("q{at}"), Role::QuasiIdentifier, cells.iter().map(String::as_str))
+                .unwrap()
+        };
+        let columns: Vec<Column> = (0..3).map(column).collect();
+        let bind = |column: &Column| {
+            let hierarchy = Hierarchy::suppression(column.dictionary().values());
+            Attribute::bind(column, hierarchy, "test").unwrap()
+        };
+        let attributes = columns.iter().map(bind).collect();
+        let order = Order::Grid { kind: IntervalKind::Numbers, step: Some(Decimal::whole(1)), bounds: None };
+        let domain = |column| Some(Arc::new(Domain::new(column, &order).unwrap()));
+        let domains = columns.iter().map(domain).collect();
+        (Table::new(columns).unwrap(), Attributes::new(attributes).unwrap(), domains)
+    }
+
+    #[test]
+    fn boxes_do_not_depend_on_how_positions_are_kept() {
+        let (table, attributes, domains) = table(500);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        for (k, cuts) in [(2, Cuts::Strict), (7, Cuts::Strict), (2, Cuts::Relaxed), (7, Cuts::Relaxed)] {
+            let policy = Policy::k_anonymity(k).unwrap();
+            let problem = Problem { source: &rows, policy: &policy };
+            let boxes = |width| {
+                let options =
+                    MondrianOptions { domains: domains.clone(), cuts, ..MondrianOptions::default() };
+                run(problem, &attributes, options, width, &Watch::new()).unwrap().unwrap().recoding
+            };
+            let narrowest = boxes(None);
+            assert!(narrowest.n_boxes() > 10);
+            assert!((0..narrowest.n_boxes()).all(|number| narrowest.rows(number) >= k));
+            for width in
+                [Width::EightBytes, Width::EightWords, Width::EightNumbers, Width::SixteenWords, Width::Any]
+            {
+                assert_eq!(boxes(Some(width)), narrowest, "{width:?}, {k}, {cuts:?}");
+            }
+        }
+    }
 }

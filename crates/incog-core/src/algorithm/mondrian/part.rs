@@ -217,3 +217,68 @@ pub(super) struct Middle {
     /// Is the last of them some rows of the next one's cell?
     is_divided: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries of one attribute: (position, rows); the cell is the position.
+    fn slots(entries: &[(u32, u32)], room: usize) -> Vec<Entry<[u8; 8]>> {
+        let entry =
+            |&(position, rows)| Entry { place: Place::new([position].into_iter()), cell: position, rows };
+        let free = std::iter::repeat_n(entry(&(0, 0)), room);
+        entries.iter().map(entry).chain(free).collect()
+    }
+
+    fn contents(part: &Part<'_, [u8; 8]>) -> Vec<(u32, u32)> {
+        let mut contents: Vec<(u32, u32)> = part.positions(0).collect();
+        contents.sort_unstable();
+        contents
+    }
+
+    #[test]
+    fn every_part_has_its_entries_and_room_for_all_cuts_that_may_come() {
+        let room = Room::PartsOf(2);
+        let mut slots = slots(&[(3, 4), (1, 2), (2, 9), (1, 1), (0, 3)], room.of(5, 19));
+        let n_slots = slots.len();
+        assert_eq!(n_slots, 13);
+        let mut part = Part::new(&mut slots, 5, room, [0; 8], [3; 8]);
+        let ends = part.sort_by_starts(0, &[0, 1, 2, 3]);
+        assert_eq!(ends, [1, 3, 4, 5]);
+        let mut parts = Vec::new();
+        part.split(&ends, &mut parts);
+        let all: Vec<Vec<(u32, u32)>> = parts.iter().map(contents).collect();
+        assert_eq!(all, [vec![(0, 3)], vec![(1, 1), (1, 2)], vec![(2, 9)], vec![(3, 4)]]);
+        assert!(parts.windows(2).all(|pair| pair[0].from + pair[0].slots.len() == pair[1].from));
+        assert!(parts.iter().all(|part| part.slots.len() >= part.len() + room.of(part.len(), part.n_rows)));
+
+        // Nine equal rows go into boxes of two: three cuts through the entry.
+        let mut waiting = vec![parts.swap_remove(2)];
+        let mut sizes = Vec::new();
+        while let Some(mut part) = waiting.pop() {
+            if part.n_rows < 4 {
+                sizes.push(part.n_rows);
+                continue;
+            }
+            let middle = part.divide_at_row(part.n_rows / 2);
+            let ends = [middle.n_entries, part.len()];
+            part.split(&ends, &mut waiting);
+        }
+        sizes.sort_unstable();
+        assert_eq!(sizes, [2, 2, 2, 3]);
+    }
+
+    #[test]
+    fn what_was_divided_can_be_joined_again() {
+        let mut slots = slots(&[(0, 3), (1, 4), (2, 1)], 1);
+        let mut part = Part::new(&mut slots, 3, Room::PartsOf(4), [0; 8], [2; 8]);
+        for n_rows in 0..=8 {
+            let middle = part.divide_at_row(n_rows);
+            let before: u64 =
+                part.entries()[..middle.n_entries].iter().map(|entry| u64::from(entry.rows)).sum();
+            assert_eq!(before, n_rows);
+            part.rejoin(&middle);
+            assert_eq!(contents(&part), [(0, 3), (1, 4), (2, 1)]);
+        }
+    }
+}
