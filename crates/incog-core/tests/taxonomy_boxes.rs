@@ -578,7 +578,7 @@ proptest! {
             return Ok(());
         };
         for number in 0..found.recoding.n_boxes() {
-            if let [incog_core::recoding::Side::Range { start, end }] = found.recoding.sides(number) {
+            if let incog_core::recoding::Side::Range { start, end } = found.recoding.side(number, 0) {
                 prop_assert!(end - start == 1 || found.recoding.rows(number) < 2 * k);
             }
         }
@@ -819,7 +819,7 @@ fn a_broken_recoding_does_not_pass_its_validator() {
     use incog_core::recoding::Side::{Everything, Range};
     let setting = Setting::new(&numbers(&["12", "17", "34"]));
     let made = |sides: &[incog_core::recoding::Side], of_record: [u32; 3]| {
-        PerBox::new(setting.domains.clone(), sides, of_record.map(Some)).unwrap()
+        PerBox::new(setting.domains.clone(), sides.iter().copied(), of_record.map(Some)).unwrap()
     };
     let range = |start, end| Range { start, end };
     let mondrian =

@@ -529,9 +529,8 @@ fn is_as_collected(recoding: &Recoding, at: usize, attribute: &Attribute) -> boo
             (0..recoding.n_groups()).all(|group| is_lowest(recoding.levels(group)[at]))
         }
         // An interval of one value may be written in another way than the value.
-        Recoding::PerBox(recoding) => (0..recoding.n_boxes()).all(
-            |number| matches!(recoding.sides(number)[at], Side::Label { level, .. } if is_lowest(level)),
-        ),
+        Recoding::PerBox(recoding) => (0..recoding.n_boxes())
+            .all(|number| matches!(recoding.side(number, at), Side::Label { level, .. } if is_lowest(level))),
     }
 }
 

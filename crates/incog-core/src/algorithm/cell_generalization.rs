@@ -27,10 +27,11 @@
 use crate::algorithm::Aim;
 use crate::algorithm::clusters::{clusters, clusters_within, lowest_steps, merge_rest};
 use crate::algorithm::found::{Found, Quality};
-use crate::algorithm::full_subgraph::{Region, boxes};
+use crate::algorithm::full_subgraph::{best_node, boxes};
+use crate::algorithm::groups::{Regions, RowGroups, n_rows};
 use crate::algorithm::optimum::{has_optimum_search, optimum};
 use crate::algorithm::unrestricted_multi::regions;
-use crate::algorithm::vectors::{Ground, Ladder, RowGroup};
+use crate::algorithm::vectors::{Ground, Ladder, check};
 use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySource;
@@ -82,16 +83,23 @@ pub fn cell_generalization(
     options: CellGeneralizationOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<PerGroup>>> {
-    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "cell-generalization")?;
+    let name = "cell-generalization";
+    check(problem, name)?;
+    let node = match options.method {
+        CellMethod::Clusters { candidates } | CellMethod::Refined { candidates } => {
+            checked(name, candidates)?;
+            best_node(problem, attributes, options.aim, watch)?
+        }
+        CellMethod::Rounds => None,
+    };
+    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, name)?;
     let groups = match options.method {
         CellMethod::Clusters { candidates } => {
-            let candidates = checked("cell-generalization", candidates)?;
-            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            let regions = boxes(&ground, node.as_deref(), u64::MAX, watch)?;
             best_clusters(&ground, regions, candidates, watch)?
         }
         CellMethod::Refined { candidates } => {
-            let candidates = checked("cell-generalization", candidates)?;
-            let regions = regions(&ground, problem, attributes, u64::MAX, watch)?;
+            let regions = regions(&ground, node.as_deref(), u64::MAX, watch)?;
             best_clusters(&ground, regions, candidates, watch)?
         }
         CellMethod::Rounds => Rounds { ground: &ground, problem, attributes, watch }.best()?,
@@ -102,16 +110,14 @@ pub fn cell_generalization(
 /// Clusters of the whole table, or within groups that were found already: whichever are better.
 pub(super) fn best_clusters(
     ground: &Ground<'_>,
-    regions: Option<Vec<Region>>,
+    regions: Option<Regions>,
     candidates: usize,
     watch: &Watch,
-) -> Result<Option<Vec<RowGroup>>> {
+) -> Result<Option<RowGroups>> {
     let whole = clusters(ground, candidates, watch)?;
     let Some(regions) = regions else { return Ok(whole) };
-    let vectors: Vec<Vec<u32>> = regions.into_iter().map(|region| region.vectors).collect();
-    let within = clusters_within(ground, &vectors, candidates, watch)?;
-    let is_better =
-        |whole: &Vec<RowGroup>| ground.compare(&ground.sums(whole), &ground.sums(&within)).is_lt();
+    let within = clusters_within(ground, &regions, candidates, watch)?;
+    let is_better = |whole: &RowGroups| ground.compare(&ground.sums(whole), &ground.sums(&within)).is_lt();
     Ok(Some(whole.filter(is_better).unwrap_or(within)))
 }
 
@@ -125,11 +131,11 @@ pub(super) fn checked(name: &str, candidates: usize) -> Result<usize> {
 }
 
 /// Groups at the lowest labels that their records have in common.
-pub(super) fn answer(ground: &Ground<'_>, mut groups: Vec<RowGroup>) -> Result<Found<PerGroup>> {
-    for group in &mut groups {
-        group.steps = lowest_steps(ground, &group.rows);
-    }
-    let quality = if ground.is_untouched(&groups) { Quality::Optimal } else { Quality::Heuristic };
+pub(super) fn answer(ground: &Ground<'_>, mut groups: RowGroups) -> Result<Found<PerGroup>> {
+    groups.set_steps(|rows| lowest_steps(ground, rows));
+    let steps = groups.iter().flat_map(|(steps, _)| steps).copied();
+    let is_untouched = ground.is_untouched(steps, groups.all_rows());
+    let quality = if is_untouched { Quality::Optimal } else { Quality::Heuristic };
     Ok(Found { recoding: ground.recoding(&groups)?, quality })
 }
 
@@ -150,16 +156,14 @@ enum Leave {
 }
 
 impl Rounds<'_, '_> {
-    fn best(&self) -> Result<Option<Vec<RowGroup>>> {
+    fn best(&self) -> Result<Option<RowGroups>> {
         let ground = self.ground;
-        let mut best: Option<Vec<RowGroup>> = None;
+        let mut best: Option<RowGroups> = None;
         for leave in [Leave::Budget, Leave::Any] {
             let Some(mut groups) = self.run(leave)? else { continue };
-            for group in &mut groups {
-                group.steps = lowest_steps(ground, &group.rows);
-            }
+            groups.set_steps(|rows| lowest_steps(ground, rows));
             let is_better =
-                |best: &Vec<RowGroup>| ground.compare(&ground.sums(&groups), &ground.sums(best)).is_lt();
+                |best: &RowGroups| ground.compare(&ground.sums(&groups), &ground.sums(best)).is_lt();
             if best.as_ref().is_none_or(is_better) {
                 best = Some(groups);
             }
@@ -167,9 +171,9 @@ impl Rounds<'_, '_> {
         Ok(best)
     }
 
-    fn run(&self, leave: Leave) -> Result<Option<Vec<RowGroup>>> {
+    fn run(&self, leave: Leave) -> Result<Option<RowGroups>> {
         let ground = self.ground;
-        let mut groups: Vec<RowGroup> = Vec::new();
+        let mut groups = RowGroups::new(ground.trees.len());
         let mut is_open = vec![true; ground.n_vectors() as usize];
         let mut scratch = ground.no_rows();
         let mut leave = leave;
@@ -181,7 +185,7 @@ impl Rounds<'_, '_> {
             let n_before = groups.len();
             for vectors in ground.by_labels(open.iter().copied(), &levels) {
                 if ground.admits(vectors.iter().copied(), &mut scratch)? {
-                    groups.push(ground.whole(&levels, &vectors));
+                    groups.push(&levels, ground.whole(&vectors));
                     vectors.iter().for_each(|&vector| is_open[vector as usize] = false);
                 }
             }
@@ -191,23 +195,24 @@ impl Rounds<'_, '_> {
         }
         // Only rows with a label in common can be merged.
         let top = ground.top();
-        let mut done = Vec::new();
+        let mut done = RowGroups::new(ground.trees.len());
         let mut budget = ground.budget;
         let of_top = |leaves: &[u32]| ground.labels(leaves, &top);
         for vectors in ground.by_labels(0..ground.n_vectors(), &top) {
             let labels = of_top(ground.leaves_of_vector(vectors[0]));
-            let (part, others): (Vec<RowGroup>, Vec<RowGroup>) =
-                groups.into_iter().partition(|group| of_top(ground.leaves(group.rows[0].0)) == labels);
-            groups = others;
+            let mut part = RowGroups::new(ground.trees.len());
+            for (steps, rows) in groups.iter().filter(|(_, rows)| of_top(ground.leaves(rows[0].0)) == labels)
+            {
+                part.push(steps, rows.iter().copied());
+            }
             let rest: Vec<u32> = vectors.into_iter().filter(|&vector| is_open[vector as usize]).collect();
-            let rest = ground.whole(&top, &rest);
-            let n_published: u64 = part.iter().map(RowGroup::n_rows).sum();
-            let Some(merged) = merge_rest(ground, part, &rest.rows, budget, self.watch)? else {
+            let rest: Vec<(u32, u32)> = ground.whole(&rest).collect();
+            let n_published = part.all_rows();
+            let Some(merged) = merge_rest(ground, part, &rest, budget, self.watch)? else {
                 return Ok(None);
             };
-            let n_merged: u64 = merged.iter().map(RowGroup::n_rows).sum();
-            budget -= n_published + rest.n_rows() - n_merged;
-            done.extend(merged);
+            budget -= n_published + n_rows(&rest) - merged.all_rows();
+            done.append(merged);
         }
         Ok(Some(done))
     }
@@ -218,7 +223,7 @@ impl Rounds<'_, '_> {
         if open.is_empty() {
             return Ok(None);
         }
-        let n_rows: u64 = open.iter().map(|&vector| ground.rows_of_vector[vector as usize]).sum();
+        let n_rows = ground.rows_of_all(open);
         let is_kept: Vec<bool> = ground
             .cells
             .of_record

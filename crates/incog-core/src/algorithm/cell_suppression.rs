@@ -25,7 +25,8 @@ use crate::algorithm::cell_generalization::{answer, best_clusters, checked};
 use crate::algorithm::clusters::lowest_steps;
 use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::boxes;
-use crate::algorithm::vectors::{Ground, Ladder, RowGroup};
+use crate::algorithm::groups::RowGroups;
+use crate::algorithm::vectors::{Ground, Ladder};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Attributes;
@@ -96,7 +97,7 @@ pub fn cell_suppression(
     let groups = match options.method {
         SuppressionMethod::Clusters { candidates } => {
             let candidates = checked("cell-suppression", candidates)?;
-            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            let regions = boxes(&ground, None, u64::MAX, watch)?;
             best_clusters(&ground, regions, candidates, watch)?
         }
         SuppressionMethod::Forest => {
@@ -108,7 +109,7 @@ pub fn cell_suppression(
             bounded(&ground, needed_rows(&ground)?, cover::partition, watch)?
         }
         SuppressionMethod::Auto => {
-            let regions = boxes(&ground, problem, attributes, u64::MAX, watch)?;
+            let regions = boxes(&ground, None, u64::MAX, watch)?;
             let found = best_clusters(&ground, regions, CANDIDATES, watch)?;
             match needed_rows(&ground) {
                 Ok(k) if n_rows <= MAX_FOREST => {
@@ -157,9 +158,13 @@ fn needed_rows(ground: &Ground<'_>) -> Result<usize> {
     Ok(admitted as usize)
 }
 
-fn better(ground: &Ground<'_>, a: Option<Vec<RowGroup>>, b: Option<Vec<RowGroup>>) -> Option<Vec<RowGroup>> {
-    let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
-    Some(if ground.compare(&ground.sums(b), &ground.sums(a)).is_lt() { b.clone() } else { a.clone() })
+fn better(ground: &Ground<'_>, a: Option<RowGroups>, b: Option<RowGroups>) -> Option<RowGroups> {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            Some(if ground.compare(&ground.sums(&b), &ground.sums(&a)).is_lt() { b } else { a })
+        }
+        (a, b) => a.or(b),
+    }
 }
 
 /// The records of one part of the table.
@@ -184,13 +189,8 @@ impl Points<'_> {
 type Partition = fn(&Points<'_>, usize, &Watch) -> Result<Vec<Vec<u32>>>;
 
 /// Partitions each part of the table. Parts with too few records are left out, if the budget allows.
-fn bounded(
-    ground: &Ground<'_>,
-    k: usize,
-    partition: Partition,
-    watch: &Watch,
-) -> Result<Option<Vec<RowGroup>>> {
-    let mut groups = Vec::new();
+fn bounded(ground: &Ground<'_>, k: usize, partition: Partition, watch: &Watch) -> Result<Option<RowGroups>> {
+    let mut groups = RowGroups::new(ground.trees.len());
     let mut left_out = 0;
     for vectors in ground.by_labels(0..ground.n_vectors(), &ground.top()) {
         let mut records: Vec<u32> = Vec::new();
@@ -210,7 +210,7 @@ fn bounded(
             cells.sort_unstable();
             let rows: Vec<(u32, u32)> =
                 cells.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
-            groups.push(RowGroup { steps: lowest_steps(ground, &rows), rows });
+            groups.push(&lowest_steps(ground, &rows), rows);
         }
     }
     Ok((left_out <= ground.budget).then_some(groups))

@@ -15,9 +15,13 @@
 //! half by one level after the other from the top down; each begins with another attribute. Where there are no more records
 //! than candidates, it is the paper's comparison with all. (4) The seed is chosen among [`MAX_SEEDS`] records, evenly spaced.
 //!
-//! Cost: for each record a look at each candidate of its cluster; memory: two numbers a record for each order.
+//! Cost: for each record a look at each candidate of its cluster; memory: a number a record for each order.
 
-use crate::algorithm::vectors::{Ground, RowGroup};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use crate::algorithm::groups::{Regions, RowGroups, n_rows};
+use crate::algorithm::vectors::{Ground, Tree};
 use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::watch::Watch;
@@ -37,18 +41,16 @@ struct Cluster {
 /// Puts the rows of each of the groups, which the policy admits, into clusters of their own: never worse than the groups.
 pub(super) fn clusters_within(
     ground: &Ground<'_>,
-    groups: &[Vec<u32>],
+    groups: &Regions,
     candidates: usize,
     watch: &Watch,
-) -> Result<Vec<RowGroup>> {
-    let mut found = Vec::new();
-    for vectors in groups {
-        let mut cells: Vec<u32> =
-            vectors.iter().flat_map(|&vector| ground.cells_of(vector)).copied().collect();
-        cells.sort_unstable();
+) -> Result<RowGroups> {
+    let mut found = RowGroups::new(ground.trees.len());
+    for (_, vectors) in groups.iter() {
+        let cells = sorted_cells(ground, vectors);
         match Clustering::new(ground, &cells, candidates).run(0, watch)? {
-            Some(clusters) => found.extend(clusters),
-            None => found.push(ground.whole(&ground.top(), vectors)),
+            Some(clusters) => found.append(clusters),
+            None => found.push(&ground.top(), ground.whole(vectors)),
         }
     }
     Ok(found)
@@ -57,28 +59,28 @@ pub(super) fn clusters_within(
 /// Puts the records into clusters. `None` if more rows than the budget are in no cluster that the policy admits.
 ///
 /// Every cluster takes its records from at least so many `candidates`, if there are as many.
-pub(super) fn clusters(
-    ground: &Ground<'_>,
-    candidates: usize,
-    watch: &Watch,
-) -> Result<Option<Vec<RowGroup>>> {
+pub(super) fn clusters(ground: &Ground<'_>, candidates: usize, watch: &Watch) -> Result<Option<RowGroups>> {
     let top = ground.top();
-    let mut groups = Vec::new();
+    let mut groups = RowGroups::new(ground.trees.len());
     let mut left_out = 0;
     // Records that have no label in common can never be in one group.
     for vectors in ground.by_labels(0..ground.n_vectors(), &top) {
-        let mut cells: Vec<u32> =
-            vectors.iter().flat_map(|&vector| ground.cells_of(vector)).copied().collect();
-        cells.sort_unstable();
+        let (cells, n_rows) = (sorted_cells(ground, &vectors), ground.rows_of_all(&vectors));
+        drop(vectors);
         let budget = ground.budget - left_out;
         let Some(found) = Clustering::new(ground, &cells, candidates).run(budget, watch)? else {
             return Ok(None);
         };
-        let n_rows: u64 = vectors.iter().map(|&vector| ground.rows_of_vector[vector as usize]).sum();
-        left_out += n_rows - found.iter().map(RowGroup::n_rows).sum::<u64>();
-        groups.extend(found);
+        left_out += n_rows - found.all_rows();
+        groups.append(found);
     }
     Ok(Some(groups))
+}
+
+fn sorted_cells(ground: &Ground<'_>, vectors: &[u32]) -> Vec<u32> {
+    let mut cells: Vec<u32> = vectors.iter().flat_map(|&vector| ground.cells_of(vector)).copied().collect();
+    cells.sort_unstable();
+    cells
 }
 
 struct Clustering<'a, 'b> {
@@ -91,6 +93,8 @@ struct Clustering<'a, 'b> {
     waiting: Vec<u32>,
     place_in_waiting: Vec<u32>,
     orders: Vec<Order>,
+    /// How many cells of the orders have no rows left.
+    n_taken: usize,
     n_candidates: usize,
     /// For each cell, the last search that has seen it.
     seen: Vec<u32>,
@@ -100,33 +104,21 @@ struct Clustering<'a, 'b> {
     rows_of_kind: Vec<u64>,
 }
 
-/// An order of the cells from which those are taken out that have no rows left.
+/// An order of the cells, in which near ones stand next to each other. Some have no rows left.
 struct Order {
-    before: Vec<u32>,
-    after: Vec<u32>,
+    by: By,
+    /// Which attribute comes first.
+    first: usize,
+    cells: Vec<u32>,
 }
 
-const END: u32 = u32::MAX;
-
-impl Order {
-    fn new(sorted: &[u32]) -> Self {
-        let mut order = Order { before: vec![END; sorted.len()], after: vec![END; sorted.len()] };
-        for pair in sorted.windows(2) {
-            order.after[pair[0] as usize] = pair[1];
-            order.before[pair[1] as usize] = pair[0];
-        }
-        order
-    }
-
-    fn take_out(&mut self, at: u32) {
-        let (before, after) = (self.before[at as usize], self.after[at as usize]);
-        if before != END {
-            self.after[before as usize] = after;
-        }
-        if after != END {
-            self.before[after as usize] = before;
-        }
-    }
+/// What cells are sorted by.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// One attribute after the other, in each from the top down.
+    Attribute,
+    /// One level after the other, from the top down.
+    Level,
 }
 
 impl<'a, 'b> Clustering<'a, 'b> {
@@ -151,6 +143,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
             waiting: (0..n as u32).collect(),
             place_in_waiting: (0..n as u32).collect(),
             orders: if n <= n_candidates { Vec::new() } else { orders(ground, cells) },
+            n_taken: 0,
             n_candidates,
             seen: vec![0; n],
             n_searches: 0,
@@ -163,10 +156,10 @@ impl<'a, 'b> Clustering<'a, 'b> {
         self.ground.leaves(self.cells[at as usize])
     }
 
-    fn run(mut self, budget: u64, watch: &Watch) -> Result<Option<Vec<RowGroup>>> {
+    fn run(mut self, budget: u64, watch: &Watch) -> Result<Option<RowGroups>> {
         let ground = self.ground;
         let k_only = ground.policy.k_only();
-        let mut clusters: Vec<Cluster> = Vec::new();
+        let mut clusters = RowGroups::new(ground.trees.len());
         let mut seed = self.waiting.first().copied().unwrap_or(0);
         while !self.waiting.is_empty() {
             watch.check()?;
@@ -196,8 +189,9 @@ impl<'a, 'b> Clustering<'a, 'b> {
                 self.dissolve(&cluster);
                 break;
             }
-            clusters.push(cluster);
+            clusters.push(&cluster.steps, cluster.rows);
         }
+        self.orders = Vec::new();
         self.place_the_rest(clusters, budget, watch)
     }
 
@@ -226,9 +220,14 @@ impl<'a, 'b> Clustering<'a, 'b> {
 
     /// The loss that a row adds to a cluster.
     fn added(&self, cluster: &Cluster, at: u32) -> f64 {
-        let rows = cluster.measured.rows() as f64;
-        let joint = self.joint_cost(&cluster.steps, self.ground.leaves(cluster.rows[0].0), self.leaves(at));
-        joint * (rows + 1.0) - cluster.cost * rows
+        let of = self.ground.leaves(cluster.rows[0].0);
+        self.added_to(&cluster.steps, of, cluster.cost, cluster.measured.rows(), at)
+    }
+
+    /// The same, given its steps, the leaves of one of its cells, what a row costs there, and how many it has.
+    fn added_to(&self, steps: &[u8], of: &[u32], cost: f64, n_rows: u64, at: u32) -> f64 {
+        let rows = n_rows as f64;
+        self.joint_cost(steps, of, self.leaves(at)) * (rows + 1.0) - cost * rows
     }
 
     fn furthest(&self, from: u32) -> u32 {
@@ -251,22 +250,27 @@ impl<'a, 'b> Clustering<'a, 'b> {
             all.sort_unstable();
             return all;
         }
+        let (ground, cells, left) = (self.ground, self.cells, &self.left);
+        let has_rows = |&at: &u32| left[at as usize] > 0;
+        // A look at an order passes over few cells that have no rows left.
+        if 4 * self.n_taken > self.orders[0].cells.len() {
+            self.orders.iter_mut().for_each(|order| order.cells.retain(has_rows));
+            self.n_taken = 0;
+        }
         self.n_searches += 1;
         let each = n_candidates.div_ceil(2 * self.orders.len()).max(1);
         let mut found = vec![seed];
-        self.seen[seed as usize] = self.n_searches;
+        let seen = &mut self.seen;
+        seen[seed as usize] = self.n_searches;
         for order in &self.orders {
-            for list in [&order.before, &order.after] {
-                let mut at = list[seed as usize];
-                for _ in 0..each {
-                    if at == END {
-                        break;
-                    }
-                    if self.seen[at as usize] != self.n_searches {
-                        self.seen[at as usize] = self.n_searches;
-                        found.push(at);
-                    }
-                    at = list[at as usize];
+            let place = order.cells.partition_point(|&at| order.compare(ground, cells, at, seed).is_lt());
+            let before = order.cells[..place].iter().copied().rev().filter(has_rows).take(each);
+            let after =
+                order.cells[place..].iter().copied().filter(|at| *at != seed && has_rows(at)).take(each);
+            for at in before.chain(after) {
+                if seen[at as usize] != self.n_searches {
+                    seen[at as usize] = self.n_searches;
+                    found.push(at);
                 }
             }
         }
@@ -284,9 +288,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
             if let Some(&other) = self.waiting.get(place as usize) {
                 self.place_in_waiting[other as usize] = place;
             }
-            for order in &mut self.orders {
-                order.take_out(at);
-            }
+            self.n_taken += 1;
         }
         if let Some(&(first, _)) = cluster.rows.first() {
             let of = self.ground.leaves(first);
@@ -403,18 +405,27 @@ impl<'a, 'b> Clustering<'a, 'b> {
     /// Puts rows that are left over into clusters; what no cluster can take is merged with whole clusters, or left out.
     fn place_the_rest(
         mut self,
-        mut clusters: Vec<Cluster>,
+        clusters: RowGroups,
         budget: u64,
         watch: &Watch,
-    ) -> Result<Option<Vec<RowGroup>>> {
+    ) -> Result<Option<RowGroups>> {
         let mut rest: Vec<(u32, u32)> = Vec::new();
+        // Clusters that have got rows since: few, since few rows are left.
+        let mut changed: BTreeMap<usize, Cluster> = BTreeMap::new();
         let mut waiting = self.waiting.clone();
         waiting.sort_unstable();
         for at in waiting {
             for _ in 0..self.left[at as usize] {
                 watch.check()?;
-                let mut by_loss: Vec<(f64, usize)> =
-                    clusters.iter().enumerate().map(|(n, cluster)| (self.added(cluster, at), n)).collect();
+                let added = |number: usize| match changed.get(&number) {
+                    Some(cluster) => self.added(cluster, at),
+                    None => {
+                        let (steps, of) =
+                            (clusters.steps(number), self.ground.leaves(clusters.members(number)[0].0));
+                        self.added_to(steps, of, self.cost(steps, of), clusters.n_rows(number), at)
+                    }
+                };
+                let mut by_loss: Vec<(f64, usize)> = (0..clusters.len()).map(|n| (added(n), n)).collect();
                 let n_tried = by_loss.len().min(MAX_TRIED);
                 if n_tried < by_loss.len() {
                     by_loss.select_nth_unstable_by(n_tried, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -424,11 +435,20 @@ impl<'a, 'b> Clustering<'a, 'b> {
                 let cell = self.cells[at as usize];
                 let mut is_placed = false;
                 for (_, number) in by_loss {
-                    clusters[number].measured.add(self.ground.facts(cell));
-                    is_placed = self.ground.admits_measured(&clusters[number].measured)?;
-                    clusters[number].measured.remove(self.ground.facts(cell));
+                    let (mut cluster, was_changed) = match changed.remove(&number) {
+                        Some(cluster) => (cluster, true),
+                        None => (self.opened(&clusters, number), false),
+                    };
+                    cluster.measured.add(self.ground.facts(cell));
+                    is_placed = self.ground.admits_measured(&cluster.measured)?;
+                    cluster.measured.remove(self.ground.facts(cell));
                     if is_placed {
-                        self.add(&mut clusters[number], at);
+                        self.add(&mut cluster, at);
+                    }
+                    if is_placed || was_changed {
+                        changed.insert(number, cluster);
+                    }
+                    if is_placed {
                         break;
                     }
                 }
@@ -440,11 +460,31 @@ impl<'a, 'b> Clustering<'a, 'b> {
                 }
             }
         }
-        let groups: Vec<RowGroup> = clusters
-            .into_iter()
-            .map(|cluster| RowGroup { steps: cluster.steps.into(), rows: cluster.rows })
-            .collect();
+        let groups = if changed.is_empty() {
+            clusters
+        } else {
+            let mut groups = RowGroups::new(self.ground.trees.len());
+            for (number, (steps, rows)) in clusters.iter().enumerate() {
+                match changed.get(&number) {
+                    Some(cluster) => groups.push(&cluster.steps, cluster.rows.iter().copied()),
+                    None => groups.push(steps, rows.iter().copied()),
+                }
+            }
+            groups
+        };
         merge_rest(self.ground, groups, &rest, budget, watch)
+    }
+
+    /// A cluster as it was when it was finished.
+    fn opened(&self, clusters: &RowGroups, number: usize) -> Cluster {
+        let (steps, rows) = (clusters.steps(number), clusters.members(number));
+        let mut measured = self.ground.no_rows();
+        for &(cell, rows) in rows {
+            measured.push(self.ground.facts(cell), u64::from(rows));
+        }
+        measured.settle();
+        let cost = self.cost(steps, self.ground.leaves(rows[0].0));
+        Cluster { steps: steps.to_vec(), cost, rows: rows.to_vec(), measured }
     }
 }
 
@@ -453,58 +493,64 @@ const MAX_TRIED: usize = 32;
 
 /// The cells in orders in which near ones stand next to each other.
 fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<Order> {
-    let q = ground.trees.len();
-    let highest = ground.trees.iter().map(super::vectors::Tree::top).max().unwrap_or(0);
-    let path = |cell: u32, at: usize, step: u8| {
-        let tree = &ground.trees[at];
-        tree.label(step.min(tree.top()), ground.leaves(cell)[at])
-    };
-    let mut orders = Vec::with_capacity(2 * q);
-    for first in 0..q {
-        let attributes = || (0..q).map(move |at| (first + at) % q);
-        let by_attribute = |cell: u32| -> Vec<u32> {
-            attributes()
-                .flat_map(|at| (0..=highest).rev().map(move |step| (at, step)))
-                .map(|(at, step)| path(cell, at, step))
-                .collect()
+    let kinds = (0..ground.trees.len()).flat_map(|first| [(first, By::Attribute), (first, By::Level)]);
+    kinds
+        .map(|(first, by)| {
+            let mut order = Order { by, first, cells: Vec::new() };
+            // Compared in place: keys for all cells would take more memory than the table.
+            let mut sorted: Vec<u32> = (0..cells.len() as u32).collect();
+            sorted.sort_unstable_by(|&a, &b| order.compare(ground, cells, a, b));
+            order.cells = sorted;
+            order
+        })
+        .collect()
+}
+
+impl Order {
+    /// Which of two cells, given by their places, comes first.
+    fn compare(&self, ground: &Ground<'_>, cells: &[u32], a: u32, b: u32) -> Ordering {
+        let (of_a, of_b) = (ground.leaves(cells[a as usize]), ground.leaves(cells[b as usize]));
+        let n = ground.trees.len();
+        let attributes = (self.first..n).chain(0..self.first);
+        let unequal = |at: usize, step: u8| {
+            let tree = &ground.trees[at];
+            let step = step.min(tree.top());
+            Some(tree.label(step, of_a[at]).cmp(&tree.label(step, of_b[at]))).filter(|order| order.is_ne())
         };
-        let by_level = |cell: u32| -> Vec<u32> {
-            (0..=highest)
-                .rev()
-                .flat_map(|step| attributes().map(move |at| (at, step)))
-                .map(|(at, step)| path(cell, at, step))
-                .collect()
+        let different = attributes.filter(|&at| of_a[at] != of_b[at]);
+        let found = match self.by {
+            By::Attribute => different
+                .map(|at| (0..=ground.trees[at].top()).rev().find_map(|step| unequal(at, step)))
+                .find_map(|order| order),
+            By::Level => {
+                let highest = ground.trees.iter().map(Tree::top).max().unwrap_or(0);
+                (0..=highest).rev().find_map(|step| different.clone().find_map(|at| unequal(at, step)))
+            }
         };
-        let mut sorted: Vec<u32> = (0..cells.len() as u32).collect();
-        sorted.sort_by_cached_key(|&at| by_attribute(cells[at as usize]));
-        orders.push(Order::new(&sorted));
-        sorted.sort_unstable();
-        sorted.sort_by_cached_key(|&at| by_level(cells[at as usize]));
-        orders.push(Order::new(&sorted));
+        found.unwrap_or_else(|| a.cmp(&b))
     }
-    orders
 }
 
 /// Merges rows that are in no group with whole groups, nearest first, until the policy admits that; or leaves them out, if
 /// the budget allows and it is better or the only way. All must have a label in common. `None` if neither is possible.
 pub(super) fn merge_rest(
     ground: &Ground<'_>,
-    mut groups: Vec<RowGroup>,
+    groups: RowGroups,
     rest: &[(u32, u32)],
     budget: u64,
     watch: &Watch,
-) -> Result<Option<Vec<RowGroup>>> {
+) -> Result<Option<RowGroups>> {
     if rest.is_empty() {
         return Ok(Some(groups));
     }
-    let n_rest: u64 = rest.iter().map(|&(_, rows)| u64::from(rows)).sum();
-    let without = (n_rest <= budget).then(|| groups.clone());
-    let mut merged = RowGroup { steps: lowest_steps(ground, rest), rows: rest.to_vec() };
+    let may_leave_out = n_rows(rest) <= budget;
+    let (mut steps, mut rows) = (lowest_steps(ground, rest), rest.to_vec());
+    let mut is_merged = vec![false; groups.len()];
     let mut measured = ground.no_rows();
     let is_admitted = loop {
         watch.check()?;
         measured.clear();
-        for &(cell, rows) in &merged.rows {
+        for &(cell, rows) in &rows {
             measured.push(ground.facts(cell), u64::from(rows));
         }
         measured.settle();
@@ -515,35 +561,42 @@ pub(super) fn merge_rest(
             let columns = ground.trees.iter().zip(steps).zip(leaves);
             columns.map(|((tree, &step), &leaf)| tree.cost(step, leaf)).sum()
         };
-        let leaves = ground.leaves(merged.rows[0].0);
+        let leaves = ground.leaves(rows[0].0);
         let mut nearest: Option<(f64, usize, Box<[u8]>)> = None;
-        for (number, group) in groups.iter().enumerate() {
-            let theirs = ground.leaves(group.rows[0].0);
-            let meet = |(at, tree): (usize, &super::vectors::Tree)| {
-                tree.meet(merged.steps[at].max(group.steps[at]), leaves[at], theirs[at])
+        for (number, (their_steps, theirs)) in groups.iter().enumerate() {
+            if is_merged[number] {
+                continue;
+            }
+            let their_leaves = ground.leaves(theirs[0].0);
+            let meet = |(at, tree): (usize, &Tree)| {
+                tree.meet(steps[at].max(their_steps[at]), leaves[at], their_leaves[at])
             };
-            let Some(steps) = ground.trees.iter().enumerate().map(meet).collect::<Option<Box<[u8]>>>() else {
+            let Some(joint) = ground.trees.iter().enumerate().map(meet).collect::<Option<Box<[u8]>>>() else {
                 continue;
             };
-            let (mine, others) = (merged.n_rows() as f64, group.n_rows() as f64);
-            let added = cost(&steps, leaves) * (mine + others)
-                - cost(&merged.steps, leaves) * mine
-                - cost(&group.steps, theirs) * others;
+            let (mine, others) = (n_rows(&rows) as f64, n_rows(theirs) as f64);
+            let added = cost(&joint, leaves) * (mine + others)
+                - cost(&steps, leaves) * mine
+                - cost(their_steps, their_leaves) * others;
             if nearest.as_ref().is_none_or(|(least, ..)| added < *least) {
-                nearest = Some((added, number, steps));
+                nearest = Some((added, number, joint));
             }
         }
-        let Some((_, number, steps)) = nearest else { break false };
-        merged.steps = steps;
-        merged.rows.extend(groups.remove(number).rows);
+        let Some((_, number, joint)) = nearest else { break false };
+        steps = joint;
+        rows.extend_from_slice(groups.members(number));
+        is_merged[number] = true;
     };
-    if is_admitted {
-        groups.push(merged);
-        let better =
-            |other: &Vec<RowGroup>| ground.compare(&ground.sums(other), &ground.sums(&groups)).is_lt();
-        return Ok(Some(without.filter(better).unwrap_or(groups)));
+    if !is_admitted {
+        return Ok(may_leave_out.then_some(groups));
     }
-    Ok(without)
+    let mut merged = RowGroups::new(ground.trees.len());
+    for ((steps, rows), _) in groups.iter().zip(&is_merged).filter(|(_, is_merged)| !**is_merged) {
+        merged.push(steps, rows.iter().copied());
+    }
+    merged.push(&steps, rows);
+    let is_better = may_leave_out && ground.compare(&ground.sums(&groups), &ground.sums(&merged)).is_lt();
+    Ok(Some(if is_better { groups } else { merged }))
 }
 
 /// The lowest steps at which some cells have their labels in common; the top where they have none.

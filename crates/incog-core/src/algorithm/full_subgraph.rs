@@ -21,11 +21,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use crate::algorithm::Aim;
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::found::Found;
+use crate::algorithm::groups::Regions;
 use crate::algorithm::optimum::{has_optimum_search, optimum};
-use crate::algorithm::vectors::{Ground, Ladder, RowGroup, Sums, check_limit};
+use crate::algorithm::vectors::{Ground, Ladder, Sums, budget, check, check_limit};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::group::ChangingGroup;
@@ -53,43 +55,44 @@ pub fn full_subgraph(
     options: FullSubgraphOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<PerGroup>>> {
-    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "full-subgraph")?;
     let max_steps = check_limit("full-subgraph", options.max_steps)?;
-    let Some(boxes) = boxes(&ground, problem, attributes, max_steps, watch)? else { return Ok(None) };
-    let groups: Vec<RowGroup> =
-        boxes.iter().map(|region| ground.whole(&region.steps, &region.vectors)).collect();
-    let quality = if ground.is_untouched(&groups) { Quality::Optimal } else { Quality::Heuristic };
-    Ok(Some(Found { recoding: ground.recoding(&groups)?, quality }))
+    check(problem, "full-subgraph")?;
+    let node = best_node(problem, attributes, options.aim, watch)?;
+    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "full-subgraph")?;
+    let Some(regions) = boxes(&ground, node.as_deref(), max_steps, watch)? else { return Ok(None) };
+    ground.found(&regions).map(Some)
 }
 
-/// A box with its vectors, never none.
-#[derive(Debug, Clone)]
-pub(super) struct Region {
-    pub(super) steps: Box<[u8]>,
-    pub(super) vectors: Vec<u32>,
-}
-
-/// The boxes of the answer, without those left out.
-pub(super) fn boxes(
-    ground: &Ground<'_>,
+/// The levels of the best full-domain generalization, where they can be searched. That takes memory, so it comes before
+/// anything else is there.
+pub(super) fn best_node(
     problem: Problem<'_>,
     attributes: &Attributes,
+    aim: Aim<'_>,
+    watch: &Watch,
+) -> Result<Option<Vec<u8>>> {
+    let can_search = problem.policy.budget() == budget(problem.policy)
+        && has_optimum_search(problem.policy, aim.metric, &attributes.heights());
+    if !can_search {
+        return Ok(None);
+    }
+    let found = optimum(problem, attributes, aim.costs, aim.metric, watch)?;
+    Ok(found.best.map(|best| best.statistics.levels))
+}
+
+/// The boxes of the answer, without those left out. `node` is a full-domain generalization to start from, too.
+pub(super) fn boxes(
+    ground: &Ground<'_>,
+    node: Option<&[u8]>,
     max_steps: u64,
     watch: &Watch,
-) -> Result<Option<Vec<Region>>> {
-    let mut best: Option<(Sums, Vec<Region>)> = None;
-    let mut starts = vec![ground.top()];
-    let heights = attributes.heights();
-    if ground.ladder == Ladder::All
-        && problem.policy.budget() == ground.budget
-        && has_optimum_search(problem.policy, ground.aim.metric, &heights)
-    {
-        let found = optimum(problem, attributes, ground.aim.costs, ground.aim.metric, watch)?;
-        starts.extend(found.best.map(|best| best.statistics.levels));
-    }
-    for start in starts {
-        let mut search = Search { ground, scratch: ground.no_rows(), watch };
-        let Some((sums, regions)) = search.run(&start, max_steps)? else { continue };
+) -> Result<Option<Regions>> {
+    let mut best: Option<(Sums, Regions)> = None;
+    let top = ground.top();
+    for start in [Some(top.as_slice()), node].into_iter().flatten() {
+        let search =
+            Search { ground, order: Vec::new(), sorted: Vec::new(), scratch: ground.no_rows(), watch };
+        let Some((sums, regions)) = search.run(start, max_steps)? else { continue };
         if best.as_ref().is_none_or(|(best, _)| ground.compare(&sums, best).is_lt()) {
             best = Some((sums, regions));
         }
@@ -99,16 +102,34 @@ pub(super) fn boxes(
 
 struct Search<'a, 'b> {
     ground: &'a Ground<'b>,
+    /// All vectors that are not left out; those of a box stand in a row.
+    order: Vec<u32>,
+    /// The vectors of one box with their labels one step down, sorted.
+    sorted: Vec<(u32, u32)>,
     scratch: ChangingGroup,
     watch: &'a Watch,
 }
 
-/// What would become of a box.
+/// A box with its vectors, never none.
+#[derive(Debug)]
+struct Region {
+    steps: Box<[u8]>,
+    /// Where they stand in the order of all.
+    start: u32,
+    end: u32,
+}
+
+impl Region {
+    fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Specializes an attribute of a box.
 struct Step {
-    kept: Vec<Region>,
+    at: usize,
+    /// How many rows of its children are left out.
     suppressed: u64,
-    /// The sums of the whole recoding after it, when it was looked for.
-    sums: Sums,
 }
 
 /// A box with its best step.
@@ -141,15 +162,17 @@ impl PartialEq for Waiting {
 impl Eq for Waiting {}
 
 impl Search<'_, '_> {
-    fn run(&mut self, start: &[u8], max_steps: u64) -> Result<Option<(Sums, Vec<Region>)>> {
+    fn run(mut self, start: &[u8], max_steps: u64) -> Result<Option<(Sums, Regions)>> {
         let ground = self.ground;
         let mut sums = Sums::new(ground.trees.len());
         let mut fresh = Vec::new();
         for vectors in ground.by_labels(0..ground.n_vectors(), start) {
-            let rows = self.n_rows(&vectors);
+            let rows = ground.rows_of_all(&vectors);
             if ground.admits(vectors.iter().copied(), &mut self.scratch)? {
                 sums.add(ground, start, ground.leaves_of_vector(vectors[0]), rows);
-                fresh.push(Region { steps: start.into(), vectors });
+                let n_before = self.order.len() as u32;
+                self.order.extend(vectors);
+                fresh.push(Region { steps: start.into(), start: n_before, end: self.order.len() as u32 });
             } else {
                 sums.suppressed += rows;
             }
@@ -165,8 +188,8 @@ impl Search<'_, '_> {
                 self.watch.check()?;
                 match self.best_step(&region, &sums)? {
                     None => finished.push(region),
-                    Some(step) => {
-                        let gain = ground.cost(&sums) - ground.cost(&step.sums);
+                    Some((step, after)) => {
+                        let gain = ground.cost(&sums) - ground.cost(&after);
                         number += 1;
                         waiting.push(Waiting { gain, number, region, step });
                     }
@@ -182,72 +205,90 @@ impl Search<'_, '_> {
                 fresh.push(region);
                 continue;
             }
-            let after = self.after(&region, &step, &sums);
-            if is_worse(ground.compare(&after, &sums), step.suppressed) {
+            let mut kept = Vec::new();
+            let after = self.specialize(&region, step.at, &sums, &mut kept)?;
+            let Some((after, suppressed)) =
+                after.filter(|(after, suppressed)| !is_worse(ground.compare(after, &sums), *suppressed))
+            else {
                 finished.push(region);
                 continue;
-            }
+            };
+            debug_assert_eq!(suppressed, step.suppressed);
             n_steps += 1;
             sums = after;
-            fresh.extend(step.kept);
+            for (vector, &(_, sorted)) in self.order[region.range()].iter_mut().zip(&self.sorted) {
+                *vector = sorted;
+            }
+            let mut steps = region.steps;
+            steps[step.at] -= 1;
+            for child in kept {
+                let (start, end) = (region.start + child.start, region.start + child.end);
+                fresh.push(Region { steps: steps.clone(), start, end });
+            }
         }
-        Ok(Some((sums, finished)))
+        let mut regions = Regions::new(ground.trees.len());
+        for region in finished {
+            regions.push(&region.steps, self.order[region.range()].iter().copied());
+        }
+        Ok(Some((sums, regions)))
     }
 
-    fn n_rows(&self, vectors: &[u32]) -> u64 {
-        vectors.iter().map(|&vector| self.ground.rows_of_vector[vector as usize]).sum()
-    }
-
-    /// The step of a box that is best by the metric, if it is not worse than none.
-    fn best_step(&mut self, region: &Region, sums: &Sums) -> Result<Option<Step>> {
+    /// The step of a box that is best by the metric, if it is not worse than none, and the sums after it.
+    fn best_step(&mut self, region: &Region, sums: &Sums) -> Result<Option<(Step, Sums)>> {
         let ground = self.ground;
-        let mut best: Option<Step> = None;
-        for (at, tree) in ground.trees.iter().enumerate() {
-            if region.steps[at] == 0 {
-                continue;
-            }
-            let mut steps = region.steps.clone();
-            steps[at] -= 1;
-            let label = |&vector: &u32| tree.label(steps[at], ground.leaves_of_vector(vector)[at]);
-            let mut sorted: Vec<(u32, u32)> =
-                region.vectors.iter().map(|vector| (label(vector), *vector)).collect();
-            sorted.sort_unstable();
-            let (mut kept, mut suppressed) = (Vec::new(), 0);
-            for child in sorted.chunk_by(|a, b| a.0 == b.0) {
-                let vectors: Vec<u32> = child.iter().map(|&(_, vector)| vector).collect();
-                if ground.admits(vectors.iter().copied(), &mut self.scratch)? {
-                    kept.push(Region { steps: steps.clone(), vectors });
-                } else {
-                    suppressed += self.n_rows(&vectors);
-                    if sums.suppressed + suppressed > ground.budget {
-                        break;
-                    }
-                }
-            }
-            if sums.suppressed + suppressed > ground.budget {
-                continue;
-            }
-            let mut step = Step { kept, suppressed, sums: Sums::new(0) };
-            step.sums = self.after(region, &step, sums);
-            if !is_worse(ground.compare(&step.sums, sums), suppressed)
-                && best.as_ref().is_none_or(|best| ground.compare(&step.sums, &best.sums).is_lt())
+        let mut best: Option<(Step, Sums)> = None;
+        let mut kept = Vec::new();
+        for at in (0..ground.trees.len()).filter(|&at| region.steps[at] > 0) {
+            kept.clear();
+            let Some((after, suppressed)) = self.specialize(region, at, sums, &mut kept)? else { continue };
+            if !is_worse(ground.compare(&after, sums), suppressed)
+                && best.as_ref().is_none_or(|(_, best)| ground.compare(&after, best).is_lt())
             {
-                best = Some(step);
+                best = Some((Step { at, suppressed }, after));
             }
         }
         Ok(best)
     }
 
-    fn after(&self, region: &Region, step: &Step, sums: &Sums) -> Sums {
-        let ground = self.ground;
-        let leaves = |region: &Region| ground.leaves_of_vector(region.vectors[0]);
+    /// Sorts the vectors of a box by their labels one step down and says which of them are kept. The sums after it and the
+    /// number of rows left out; `None` if those are too many.
+    fn specialize(
+        &mut self,
+        region: &Region,
+        at: usize,
+        sums: &Sums,
+        kept: &mut Vec<Range<u32>>,
+    ) -> Result<Option<(Sums, u64)>> {
+        let Search { ground, order, sorted, scratch, .. } = self;
+        let vectors = &order[region.range()];
+        let (tree, step) = (&ground.trees[at], region.steps[at] - 1);
+        let mut steps = region.steps.clone();
+        steps[at] = step;
+        sorted.clear();
+        sorted.extend(
+            vectors.iter().map(|&vector| (tree.label(step, ground.leaves_of_vector(vector)[at]), vector)),
+        );
+        sorted.sort_unstable();
         let mut after = sums.clone();
-        after.remove(ground, &region.steps, leaves(region), self.n_rows(&region.vectors));
-        for child in &step.kept {
-            after.add(ground, &child.steps, leaves(child), self.n_rows(&child.vectors));
+        after.remove(ground, &region.steps, ground.leaves_of_vector(vectors[0]), ground.rows_of_all(vectors));
+        let (mut suppressed, mut end) = (0, 0);
+        for child in sorted.chunk_by(|a, b| a.0 == b.0) {
+            let start = end;
+            end += child.len() as u32;
+            let vectors = || child.iter().map(|&(_, vector)| vector);
+            let rows = vectors().map(|vector| ground.rows_of(vector)).sum();
+            if ground.admits(vectors(), scratch)? {
+                after.add(ground, &steps, ground.leaves_of_vector(child[0].1), rows);
+                kept.push(start..end);
+            } else {
+                suppressed += rows;
+                if sums.suppressed + suppressed > ground.budget {
+                    return Ok(None);
+                }
+            }
         }
-        after.suppressed += step.suppressed;
-        after
+        after.suppressed += suppressed;
+        Ok(Some((after, suppressed)))
     }
 }
 

@@ -31,6 +31,7 @@ mod incognito;
 mod cover;
 mod optimum;
 mod top_down;
+mod groups;
 mod vectors;
 pub mod single;
 mod full_subgraph;

@@ -178,7 +178,7 @@ pub fn ordered_set(
         let number = groups[cell as usize];
         (!best.refused[number as usize]).then_some(number)
     });
-    let recoding = PerBox::new(domains.clone(), &sides, of_record)?;
+    let recoding = PerBox::new(domains.clone(), sides, of_record)?;
     let quality = if is_complete { Quality::Optimal } else { Quality::Heuristic };
     Ok(Some(Found { recoding, quality }))
 }

@@ -6,10 +6,15 @@
 //! group.
 
 use std::cmp::Ordering;
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::algorithm::Aim;
+use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::groups::{Regions, RowGroups, Shares, n_rows};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Cells;
@@ -32,18 +37,20 @@ pub(super) enum Ladder {
 pub(super) struct Ground<'a> {
     pub(super) policy: &'a Policy,
     pub(super) aim: Aim<'a>,
-    pub(super) ladder: Ladder,
     /// How many rows may be left out: none where the policy compares groups with all rows, since those would change.
     pub(super) budget: u64,
     pub(super) trees: Vec<Tree>,
     pub(super) cells: Cells,
-    /// The sensitive values of each cell, cell by cell.
+    /// The sensitive values of each cell, cell by cell; those in `cells` are moved here.
     sensitive: Vec<u32>,
+    n_sensitive: usize,
+    /// Where the policy sees rows alone: how many it wants in a group.
+    least: Option<u64>,
     pub(super) vector_of: Vec<u32>,
     /// Where each vector's cells start in `members`; one more at the end.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
     members: Vec<u32>,
-    pub(super) rows_of_vector: Vec<u64>,
+    rows_of_vector: Vec<u32>,
 }
 
 /// The labels of one attribute, by steps: the levels that may be used, numbered without gaps.
@@ -114,52 +121,36 @@ impl<'a> Ground<'a> {
         name: &str,
     ) -> Result<Self> {
         let Problem { source, policy } = problem;
-        let refuse = |what: String| {
-            Err(Error::new(ErrorKind::Policy, what)
-                .with_hint("choose a full-domain algorithm such as incognito"))
-        };
-        if policy.closure() == Closure::None {
-            return refuse(format!(
-                "{name} cannot promise {}: groups that satisfy it may violate it together",
-                policy.describe()
-            ));
-        }
-        let Some(cells) = source.cells(&policy.demand())? else {
-            return refuse(format!("{name} needs the records, and this source has counts only"));
-        };
+        check(problem, name)?;
+        let Some(mut cells) = source.cells(&policy.demand())? else { return Err(counts_only(name)) };
         let n_attributes = attributes.len();
         let n_cells = cells.rows.len();
-        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
-        let vector_of: Vec<u32> = (0..n_cells)
-            .map(|cell| {
-                let next = numbers.len() as u32;
-                *numbers.entry(&cells.labels[cell * n_attributes..][..n_attributes]).or_insert(next)
-            })
-            .collect();
-        let mut starts = vec![0_usize; numbers.len() + 1];
-        let mut rows_of_vector = vec![0; numbers.len()];
+        let (vector_of, n_vectors) = number_vectors(&cells, n_attributes);
+        let mut starts = vec![0_u32; n_vectors + 1];
+        let mut rows_of_vector = vec![0; n_vectors];
         for (&vector, &rows) in vector_of.iter().zip(&cells.rows) {
             starts[vector as usize + 1] += 1;
-            rows_of_vector[vector as usize] += u64::from(rows);
+            rows_of_vector[vector as usize] += rows;
         }
-        for vector in 0..numbers.len() {
+        for vector in 0..n_vectors {
             starts[vector + 1] += starts[vector];
         }
         let mut next = starts.clone();
         let mut members = vec![0; n_cells];
         for (&vector, cell) in vector_of.iter().zip(0..) {
-            members[next[vector as usize]] = cell;
+            members[next[vector as usize] as usize] = cell;
             next[vector as usize] += 1;
         }
-        let codes = |cell: usize| cells.sensitive.iter().map(move |codes| codes[cell]);
-        let compares = policy.models().any(|model| model.compares_with().is_some());
+        let sensitive = std::mem::take(&mut cells.sensitive);
+        let codes = |cell: usize| sensitive.iter().map(move |codes| codes[cell]);
         let mut ground = Ground {
             policy,
             aim,
-            ladder,
-            budget: if compares { 0 } else { policy.budget() },
+            budget: budget(policy),
             trees: attributes.iter().map(|attribute| Tree::new(attribute, ladder)).collect(),
+            n_sensitive: sensitive.len(),
             sensitive: (0..n_cells).flat_map(codes).collect(),
+            least: policy.least_admitted(source.n_rows())?,
             vector_of,
             starts,
             members,
@@ -223,7 +214,7 @@ impl<'a> Ground<'a> {
     }
 
     pub(super) fn cells_of(&self, vector: u32) -> &[u32] {
-        &self.members[self.starts[vector as usize]..self.starts[vector as usize + 1]]
+        &self.members[self.starts[vector as usize] as usize..self.starts[vector as usize + 1] as usize]
     }
 
     /// The leaf of a vector in each attribute.
@@ -233,11 +224,20 @@ impl<'a> Ground<'a> {
 
     /// What the policy sees of a row of the cell.
     pub(super) fn facts(&self, cell: u32) -> RowFacts<'_> {
-        let n = self.cells.sensitive.len();
+        let n = self.n_sensitive;
         RowFacts {
             person: self.cells.persons.as_ref().map(|persons| persons[cell as usize]),
             sensitive: &self.sensitive[cell as usize * n..][..n],
         }
+    }
+
+    pub(super) fn rows_of(&self, vector: u32) -> u64 {
+        self.rows_of_vector[vector as usize].into()
+    }
+
+    /// How many rows some vectors have.
+    pub(super) fn rows_of_all(&self, vectors: &[u32]) -> u64 {
+        vectors.iter().map(|&vector| self.rows_of(vector)).sum()
     }
 
     /// A group without rows.
@@ -262,8 +262,25 @@ impl<'a> Ground<'a> {
         vectors: impl IntoIterator<Item = u32>,
         scratch: &mut ChangingGroup,
     ) -> Result<bool> {
+        if let Some(least) = self.least {
+            let rows: u64 = vectors.into_iter().map(|vector| self.rows_of(vector)).sum();
+            return Ok(rows == 0 || rows >= least);
+        }
         self.measure(vectors, scratch);
         self.admits_measured(scratch)
+    }
+
+    /// May rows that change be published as one group? None may.
+    pub(super) fn admits_changing(&self, measured: &Measured) -> Result<bool> {
+        match (&measured.more, self.least) {
+            (Some(group), _) => self.admits_measured(group),
+            (None, least) => Ok(measured.rows == 0 || least.is_some_and(|least| measured.rows >= least)),
+        }
+    }
+
+    /// No rows, for a group that changes.
+    pub(super) fn unmeasured(&self) -> Measured {
+        Measured { rows: 0, more: self.least.is_none().then(|| Box::new(self.no_rows())) }
     }
 
     pub(super) fn admits_measured(&self, group: &ChangingGroup) -> Result<bool> {
@@ -305,71 +322,137 @@ impl<'a> Ground<'a> {
     }
 
     /// The sums of groups and of what they leave out.
-    pub(super) fn sums<'b>(&self, groups: impl IntoIterator<Item = &'b RowGroup>) -> Sums {
+    pub(super) fn sums(&self, groups: &RowGroups) -> Sums {
         let mut sums = Sums::new(self.trees.len());
         sums.suppressed = self.n_rows();
-        for group in groups {
-            let Some(&(cell, _)) = group.rows.first() else { continue };
-            let n_rows = group.n_rows();
-            sums.add(self, &group.steps, self.leaves(cell), n_rows);
+        for (steps, rows) in groups.iter() {
+            let Some(&(cell, _)) = rows.first() else { continue };
+            let n_rows = n_rows(rows);
+            sums.add(self, steps, self.leaves(cell), n_rows);
             sums.suppressed -= n_rows;
         }
         sums
     }
 
     /// All rows of some vectors.
-    pub(super) fn whole(&self, steps: &[u8], vectors: &[u32]) -> RowGroup {
+    pub(super) fn whole<'b>(&'b self, vectors: &'b [u32]) -> impl Iterator<Item = (u32, u32)> + 'b {
         let cells = vectors.iter().flat_map(|&vector| self.cells_of(vector));
-        let rows = cells.map(|&cell| (cell, self.cells.rows[cell as usize])).collect();
-        RowGroup { steps: steps.into(), rows }
+        cells.map(|&cell| (cell, self.cells.rows[cell as usize]))
     }
 
     /// Says for every record which group it is in: of equal records the first are in the first group that has some.
-    pub(super) fn recoding(&self, groups: &[RowGroup]) -> Result<PerGroup> {
-        let mut parts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.cells.rows.len()];
-        for (group, number) in groups.iter().zip(0..) {
-            for &(cell, rows) in &group.rows {
-                parts[cell as usize].push((number, rows));
-            }
-        }
-        let mut next: Vec<(usize, u32)> = vec![(0, 0); parts.len()];
-        let of_record = self.cells.of_record.iter().map(|&cell| {
-            let (at, used) = &mut next[cell as usize];
-            let parts = &parts[cell as usize];
-            while parts.get(*at).is_some_and(|&(_, rows)| *used == rows) {
-                (*at, *used) = (*at + 1, 0);
-            }
-            let &(group, _) = parts.get(*at)?;
-            *used += 1;
-            Some(group)
-        });
-        let levels: Vec<Vec<u8>> = groups
+    pub(super) fn recoding(&self, groups: &RowGroups) -> Result<PerGroup> {
+        let shares = groups
             .iter()
-            .map(|group| {
-                let steps = self.trees.iter().zip(&group.steps);
-                steps.map(|(tree, &step)| tree.levels[usize::from(step)]).collect()
-            })
-            .collect();
+            .zip(0..)
+            .flat_map(|((_, rows), group)| rows.iter().map(move |&(cell, rows)| (cell, group, rows)));
+        let steps = groups.iter().map(|(steps, _)| steps);
+        self.recoding_of(steps, Shares::new(self.cells.rows.len(), shares))
+    }
+
+    /// The same where vectors are in groups as a whole.
+    pub(super) fn recoding_of_regions(&self, regions: &Regions) -> Result<PerGroup> {
+        let shares = regions.iter().zip(0..).flat_map(|((_, vectors), group)| {
+            self.whole(vectors).map(move |(cell, rows)| (cell, group, rows))
+        });
+        let steps = regions.iter().map(|(steps, _)| steps);
+        self.recoding_of(steps, Shares::new(self.cells.rows.len(), shares))
+    }
+
+    fn recoding_of<'b>(&self, steps: impl Iterator<Item = &'b [u8]>, mut shares: Shares) -> Result<PerGroup> {
+        let level = |(tree, &step): (&Tree, &u8)| tree.levels[usize::from(step)];
+        let levels: Vec<u8> = steps.flat_map(|steps| self.trees.iter().zip(steps).map(level)).collect();
+        let levels: Vec<&[u8]> = levels.chunks_exact(self.trees.len()).collect();
+        let of_record = self.cells.of_record.iter().map(|&cell| shares.next(cell));
         PerGroup::new(self.trees.len(), &levels, of_record)
     }
 
     /// Is this the table as collected?
-    pub(super) fn is_untouched(&self, groups: &[RowGroup]) -> bool {
-        groups.iter().all(|group| group.steps.iter().all(|&step| step == 0))
-            && groups.iter().map(RowGroup::n_rows).sum::<u64>() == self.n_rows()
+    pub(super) fn is_untouched(&self, mut steps: impl Iterator<Item = u8>, n_rows: u64) -> bool {
+        steps.all(|step| step == 0) && n_rows == self.n_rows()
+    }
+
+    /// The answer that regions are.
+    pub(super) fn found(&self, regions: &Regions) -> Result<Found<PerGroup>> {
+        let n_rows = regions.iter().map(|(_, vectors)| self.rows_of_all(vectors)).sum();
+        let steps = regions.iter().flat_map(|(steps, _)| steps).copied();
+        let quality = if self.is_untouched(steps, n_rows) { Quality::Optimal } else { Quality::Heuristic };
+        Ok(Found { recoding: self.recoding_of_regions(regions)?, quality })
     }
 }
 
-/// Some rows of some cells, and the steps of their group.
-#[derive(Debug, Clone)]
-pub(super) struct RowGroup {
-    pub(super) steps: Box<[u8]>,
-    pub(super) rows: Vec<(u32, u32)>,
+/// Fails when the policy is not closed under merging or the source has counts only.
+pub(super) fn check(problem: Problem<'_>, name: &str) -> Result<()> {
+    let policy = problem.policy;
+    if policy.closure() == Closure::None {
+        let describe = policy.describe();
+        return Err(refused(format!(
+            "{name} cannot promise {describe}: groups that satisfy it may violate it together"
+        )));
+    }
+    if problem.source.has_records() { Ok(()) } else { Err(counts_only(name)) }
 }
 
-impl RowGroup {
-    pub(super) fn n_rows(&self) -> u64 {
-        self.rows.iter().map(|&(_, rows)| u64::from(rows)).sum()
+fn counts_only(name: &str) -> Error {
+    refused(format!("{name} needs the records, and this source has counts only"))
+}
+
+fn refused(what: String) -> Error {
+    Error::new(ErrorKind::Policy, what).with_hint("choose a full-domain algorithm such as incognito")
+}
+
+/// How many rows may be left out: none where the policy compares groups with all rows, since those would change.
+pub(super) fn budget(policy: &Policy) -> u64 {
+    if policy.compares() { 0 } else { policy.budget() }
+}
+
+/// The number of each cell's vector, in the order of the first cells, and how many there are.
+fn number_vectors(cells: &Cells, n_attributes: usize) -> (Vec<u32>, usize) {
+    let labels = |cell: u32| &cells.labels[cell as usize * n_attributes..][..n_attributes];
+    let hash = |cell: u32| FxBuildHasher.hash_one(labels(cell));
+    // Vectors by their first cells.
+    let mut known: HashTable<(u32, u32)> = HashTable::new();
+    let mut n_vectors = 0;
+    let mut vector_of = Vec::with_capacity(cells.rows.len());
+    for cell in 0..cells.rows.len() as u32 {
+        let is_same = |&(first, _): &(u32, u32)| labels(first) == labels(cell);
+        let vector = match known.entry(hash(cell), is_same, |&(first, _)| hash(first)) {
+            Entry::Occupied(other) => other.get().1,
+            Entry::Vacant(place) => {
+                place.insert((cell, n_vectors));
+                n_vectors += 1;
+                n_vectors - 1
+            }
+        };
+        vector_of.push(vector);
+    }
+    (vector_of, n_vectors as usize)
+}
+
+/// What the policy sees of a group that changes.
+pub(super) struct Measured {
+    rows: u64,
+    /// Nothing where it sees rows alone: there may be very many groups.
+    more: Option<Box<ChangingGroup>>,
+}
+
+impl Measured {
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn add_rows(&mut self, facts: RowFacts<'_>, n: u64) {
+        self.rows += n;
+        if let Some(group) = &mut self.more {
+            group.add_rows(facts, n);
+        }
+    }
+
+    pub(super) fn remove_rows(&mut self, facts: RowFacts<'_>, n: u64) {
+        self.rows -= n;
+        if let Some(group) = &mut self.more {
+            group.remove_rows(facts, n);
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Distortion {
                     let rows = |number: usize| u128::from(recoding.rows(number));
                     let climbed = boxes.clone().map(|number| {
                         rows(number)
-                            * u128::from(climbed_by_side(recoding.sides(number)[at], attribute, domain))
+                            * u128::from(climbed_by_side(recoding.side(number, at), attribute, domain))
                     });
                     (climbed.sum(), boxes.map(rows).sum())
                 }

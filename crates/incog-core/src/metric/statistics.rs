@@ -400,7 +400,7 @@ impl Statistics {
             let domain = recoding.domains()[at].as_deref();
             let mut sums = CellSums::default();
             for (number, rows) in boxes() {
-                sums.add(recoding.sides(number)[at], rows, attribute, domain);
+                sums.add(recoding.side(number, at), rows, attribute, domain);
             }
             sums
         };

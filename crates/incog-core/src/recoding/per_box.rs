@@ -3,9 +3,12 @@
 //! A side is a label of a hierarchy, or a range of an ordered [`Domain`]. A missing value of an ordered column is
 //! [`Side::Missing`] by itself, and part of [`Side::Everything`] together with others.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Attribute, SUPPRESSED};
@@ -63,12 +66,15 @@ impl Side {
 ///
 /// # Invariants
 /// Every box has a record, no two boxes have the same sides, and boxes are numbered in the order of their first records.
-/// A side of an attribute that has a domain is no label, one of an attribute without is one.
+/// A side of an attribute that has a domain is no label, one of an attribute without is one. Sides of an attribute are
+/// distinct, and numbered in the order of the first boxes that have them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerBox {
     domains: Domains,
-    /// The sides of the first box, then those of the second, ...
-    sides: Vec<Side>,
+    /// The sides that boxes have in each attribute. There are far fewer than boxes, so a box has their numbers only.
+    distinct: Vec<Vec<Side>>,
+    /// Which of them the first box has, then the second, ...
+    sides: Vec<u32>,
     /// How many records each box has.
     rows: Vec<u64>,
     /// The box of each record; [`SUPPRESSED_RECORD`] if it is left out.
@@ -76,35 +82,47 @@ pub struct PerBox {
 }
 
 const SUPPRESSED_RECORD: u32 = u32::MAX;
+const UNKNOWN: u32 = u32::MAX;
 
 impl PerBox {
     /// The recoding that puts each record into a box, or leaves it out. `sides` has those of the first box, then those of
     /// the second, ... Boxes with equal sides become one; boxes without records are forgotten.
     pub fn new(
         domains: Domains,
-        sides: &[Side],
+        sides: impl IntoIterator<Item = Side>,
         of_record: impl IntoIterator<Item = Option<u32>>,
     ) -> Result<Self> {
         let wrong = |what| Err(Error::new(ErrorKind::Internal, what));
         let n_attributes = domains.len();
-        if n_attributes == 0 || !sides.len().is_multiple_of(n_attributes) {
+        let (given, boxes) = numbered(sides, n_attributes.max(1));
+        if n_attributes == 0 || !boxes.len().is_multiple_of(n_attributes) {
             return wrong("a box has not one side for each attribute");
         }
-        let n_boxes = sides.len() / n_attributes;
+        let n_boxes = boxes.len() / n_attributes;
         if n_boxes >= SUPPRESSED_RECORD as usize {
             return wrong("a recoding has more boxes than records can be numbered");
         }
-        let fits = |(side, domain): (&Side, &Option<Arc<Domain>>)| match (side, domain) {
+        let fits = |side: &Side, domain: &Option<Arc<Domain>>| match (side, domain) {
             (Side::Label { .. }, domain) => domain.is_none(),
             (Side::Range { start, end }, Some(domain)) => start < end && *end <= domain.n_slots(),
             (_, domain) => domain.is_some(),
         };
-        if !sides.iter().zip(domains.iter().cycle()).all(fits) {
+        if !given.iter().zip(&domains).all(|(sides, domain)| sides.iter().all(|side| fits(side, domain))) {
             return wrong("a side of a box is of another kind than its attribute");
         }
+        let of_record = of_record.into_iter();
         let mut numbers = vec![SUPPRESSED_RECORD; n_boxes];
-        let mut known: FxHashMap<&[Side], u32> = FxHashMap::default();
-        let mut recoding = PerBox { domains, sides: Vec::new(), rows: Vec::new(), of_record: Vec::new() };
+        let mut new_sides: Vec<Vec<u32>> = given.iter().map(|sides| vec![UNKNOWN; sides.len()]).collect();
+        // Boxes by what they hash to; their sides are looked up.
+        let mut known: HashTable<u32> = HashTable::new();
+        let hash = |sides: &[u32]| FxBuildHasher.hash_one(sides);
+        let mut recoding = PerBox {
+            domains,
+            distinct: vec![Vec::new(); n_attributes],
+            sides: Vec::new(),
+            rows: Vec::new(),
+            of_record: Vec::with_capacity(of_record.size_hint().0),
+        };
         for number in of_record {
             let Some(number) = number else {
                 recoding.of_record.push(SUPPRESSED_RECORD);
@@ -114,12 +132,34 @@ impl PerBox {
                 return wrong("a record is in a box that does not exist");
             };
             if *new == SUPPRESSED_RECORD {
-                let of_box = &sides[number as usize * n_attributes..][..n_attributes];
-                *new = *known.entry(of_box).or_insert_with(|| {
-                    recoding.sides.extend_from_slice(of_box);
-                    recoding.rows.push(0);
-                    recoding.rows.len() as u32 - 1
-                });
+                let start = recoding.sides.len();
+                for (at, &side) in boxes[number as usize * n_attributes..][..n_attributes].iter().enumerate()
+                {
+                    let new_side = &mut new_sides[at][side as usize];
+                    if *new_side == UNKNOWN {
+                        *new_side = recoding.distinct[at].len() as u32;
+                        recoding.distinct[at].push(given[at][side as usize]);
+                    }
+                    recoding.sides.push(*new_side);
+                }
+                let (others, of_box) = recoding.sides.split_at(start);
+                let of_other = |other: u32| &others[other as usize * n_attributes..][..n_attributes];
+                let entry = known.entry(
+                    hash(of_box),
+                    |&other| of_other(other) == of_box,
+                    |&other| hash(of_other(other)),
+                );
+                match entry {
+                    Entry::Occupied(other) => {
+                        *new = *other.get();
+                        recoding.sides.truncate(start);
+                    }
+                    Entry::Vacant(place) => {
+                        *new = recoding.rows.len() as u32;
+                        place.insert(*new);
+                        recoding.rows.push(0);
+                    }
+                }
             }
             recoding.rows[*new as usize] += 1;
             recoding.of_record.push(*new);
@@ -133,9 +173,14 @@ impl PerBox {
         self.rows.len()
     }
 
+    /// The side of a box in one attribute.
+    pub fn side(&self, number: usize, at: usize) -> Side {
+        self.distinct[at][self.sides[number * self.domains.len() + at] as usize]
+    }
+
     /// The side of a box in each attribute.
-    pub fn sides(&self, number: usize) -> &[Side] {
-        &self.sides[number * self.domains.len()..][..self.domains.len()]
+    pub fn sides(&self, number: usize) -> impl Iterator<Item = Side> {
+        (0..self.domains.len()).map(move |at| self.side(number, at))
     }
 
     /// How many records a box has.
@@ -168,22 +213,35 @@ impl PerBox {
     /// What each box is called in one attribute: distinct labels, and the position of each box's there.
     pub(super) fn labels(&self, attributes: &[Attribute], at: usize) -> (Vec<String>, Vec<u32>) {
         let domain = self.domains[at].as_deref();
-        let mut of_side: FxHashMap<Side, u32> = FxHashMap::default();
         let mut of_name: FxHashMap<String, u32> = FxHashMap::default();
         let mut names = Vec::new();
-        let code = |number: usize| {
-            let side = self.sides(number)[at];
-            *of_side.entry(side).or_insert_with(|| {
-                let name = side.name(&attributes[at], domain);
-                *of_name.entry(name).or_insert_with_key(|name| {
-                    names.push(name.clone());
-                    names.len() as u32 - 1
-                })
+        let code = |side: &Side| {
+            let name = side.name(&attributes[at], domain);
+            *of_name.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() as u32 - 1
             })
         };
-        let codes = (0..self.n_boxes()).map(code).collect();
+        let of_side: Vec<u32> = self.distinct[at].iter().map(code).collect();
+        let of_box = self.sides.iter().skip(at).step_by(self.domains.len());
+        let codes = of_box.map(|&side| of_side[side as usize]).collect();
         (names, codes)
     }
+}
+
+/// The distinct sides of each attribute, and the number of each side that was given.
+fn numbered(sides: impl IntoIterator<Item = Side>, n_attributes: usize) -> (Vec<Vec<Side>>, Vec<u32>) {
+    let mut distinct: Vec<Vec<Side>> = vec![Vec::new(); n_attributes];
+    let mut known: Vec<FxHashMap<Side, u32>> = vec![FxHashMap::default(); n_attributes];
+    let sides = sides.into_iter();
+    let mut numbers = Vec::with_capacity(sides.size_hint().0);
+    for (side, at) in sides.zip((0..n_attributes).cycle()) {
+        numbers.push(*known[at].entry(side).or_insert_with(|| {
+            distinct[at].push(side);
+            distinct[at].len() as u32 - 1
+        }));
+    }
+    (distinct, numbers)
 }
 
 #[cfg(test)]
@@ -202,9 +260,9 @@ mod tests {
         let range = |start, end| Side::Range { start, end };
         let sides = [range(0, 2), Side::Missing, range(2, 3), range(2, 3), range(1, 3)];
         let of_record = [Some(3), None, Some(0), Some(2), Some(1)];
-        let recoding = PerBox::new(ages(), &sides, of_record).unwrap();
+        let recoding = PerBox::new(ages(), sides, of_record).unwrap();
         assert_eq!((recoding.n_boxes(), recoding.n_records(), recoding.suppressed_rows()), (3, 5, 1));
-        assert_eq!(recoding.sides(0), [range(2, 3)]);
+        assert!(recoding.sides(0).eq([range(2, 3)]));
         assert_eq!([0, 1, 2].map(|number| recoding.rows(number)), [2, 1, 1]);
         assert_eq!(
             (0..5).map(|record| recoding.box_of(record)).collect::<Vec<_>>(),
@@ -214,11 +272,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_together_is_refused() {
-        assert!(PerBox::new(ages(), &[Side::Missing], [Some(1)]).is_err());
-        assert!(PerBox::new(ages(), &[Side::Label { level: 0, label: 0 }], [Some(0)]).is_err());
-        assert!(PerBox::new(ages(), &[Side::Range { start: 1, end: 1 }], [Some(0)]).is_err());
-        assert!(PerBox::new(ages(), &[Side::Range { start: 0, end: 11 }], [Some(0)]).is_err());
-        assert!(PerBox::new(vec![None], &[Side::Everything], [Some(0)]).is_err());
-        assert!(PerBox::new(vec![], &[], []).is_err());
+        assert!(PerBox::new(ages(), [Side::Missing], [Some(1)]).is_err());
+        assert!(PerBox::new(ages(), [Side::Label { level: 0, label: 0 }], [Some(0)]).is_err());
+        assert!(PerBox::new(ages(), [Side::Range { start: 1, end: 1 }], [Some(0)]).is_err());
+        assert!(PerBox::new(ages(), [Side::Range { start: 0, end: 11 }], [Some(0)]).is_err());
+        assert!(PerBox::new(vec![None], [Side::Everything], [Some(0)]).is_err());
+        assert!(PerBox::new(vec![], [], []).is_err());
     }
 }

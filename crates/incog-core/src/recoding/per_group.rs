@@ -38,9 +38,10 @@ impl PerGroup {
             return wrong("a group has not one level for each attribute");
         }
         let mut numbers = vec![SUPPRESSED; groups.len()];
-        let mut recoding =
-            PerGroup { n_attributes, levels: Vec::new(), rows: Vec::new(), of_record: Vec::new() };
-        for group in of_record {
+        let of_records = of_record.into_iter();
+        let of_record = Vec::with_capacity(of_records.size_hint().0);
+        let mut recoding = PerGroup { n_attributes, levels: Vec::new(), rows: Vec::new(), of_record };
+        for group in of_records {
             let Some(group) = group else {
                 recoding.of_record.push(SUPPRESSED);
                 continue;

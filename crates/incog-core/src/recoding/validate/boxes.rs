@@ -39,8 +39,8 @@ pub fn check_mondrian(
     }
     let boxes: Vec<Vec<Reach>> = (0..recoding.n_boxes())
         .map(|number| {
-            let sides = recoding.sides(number).iter().enumerate();
-            sides.map(|(at, &side)| reach(recoding, attributes, at, side)).collect()
+            let sides = recoding.sides(number).enumerate();
+            sides.map(|(at, side)| reach(recoding, attributes, at, side)).collect()
         })
         .collect();
     // By the attribute that tells most boxes apart.
@@ -84,7 +84,7 @@ pub fn check_ordered_set(recoding: &PerBox, table: &Table, attributes: &Attribut
         let Some(domain) = domain else {
             return Err(format!("attribute {at} has no order"));
         };
-        let mut sides: Vec<Side> = (0..recoding.n_boxes()).map(|number| recoding.sides(number)[at]).collect();
+        let mut sides: Vec<Side> = (0..recoding.n_boxes()).map(|number| recoding.side(number, at)).collect();
         if sides.contains(&Side::Everything) && sides.iter().any(|&side| side != Side::Everything) {
             return Err(format!("attribute {at}: a range stands beside everything"));
         }
@@ -125,7 +125,7 @@ fn check_records(recoding: &PerBox, table: &Table, attributes: &Attributes) -> R
         for (record, &value) in column.codes().iter().enumerate() {
             let Some(number) = recoding.box_of(record) else { continue };
             let slot = recoding.domains()[at].as_ref().map(|domain| domain.slot(value));
-            let is_inside = match (recoding.sides(number)[at], slot) {
+            let is_inside = match (recoding.side(number, at), slot) {
                 (Side::Label { level, label }, None) => {
                     let hierarchy = attribute.hierarchy();
                     hierarchy.generalize(attribute.labels_at(0)[value as usize], 0, level) == label
