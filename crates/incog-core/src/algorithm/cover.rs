@@ -113,7 +113,7 @@ pub(super) fn bits_of_all(layout: &KeyLayout, lattice: &Lattice) -> Vec<u16> {
 }
 
 /// All nodes, those first whose number of bits is nearest.
-fn by_distance(n_bits: &[u16], to: u16) -> Vec<u32> {
+pub(super) fn by_distance(n_bits: &[u16], to: u16) -> Vec<u32> {
     let distance = |bits: u16| usize::from(bits.abs_diff(to));
     let most = n_bits.iter().map(|&bits| distance(bits)).max().unwrap_or(0);
     // Dealt out by distance: sorting would take longer than some searches.

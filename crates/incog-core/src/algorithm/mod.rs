@@ -30,6 +30,7 @@ mod samarati;
 mod incognito;
 mod cover;
 mod optimum;
+mod every_k;
 mod top_down;
 mod groups;
 mod vectors;
@@ -49,6 +50,7 @@ pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_genera
 pub use cell_suppression::{
     CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
 };
+pub use every_k::{AtK, EveryK, KRange, every_k};
 pub use found::{Aim, Limits, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};

@@ -143,6 +143,11 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
         self.keys.len()
     }
 
+    /// One key of so many.
+    pub(crate) fn every(&self, n: usize) -> Vec<W> {
+        self.keys.iter().copied().step_by(n.max(1)).collect()
+    }
+
     #[inline]
     fn rows(&self, at: usize) -> C {
         self.rows.map_or(C::of(1), |rows| rows[at])
@@ -154,6 +159,8 @@ const DENSE_BITS: u32 = 22;
 /// Up to this many, if there are not too many cells for the keys.
 const MAX_DENSE_BITS: u32 = 24;
 const CELLS_PER_KEY: usize = 16;
+/// Of small tables, up to so many for each row.
+const CELLS_PER_ROW: u32 = 32;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.
@@ -177,10 +184,13 @@ pub(crate) struct Counters<W, C> {
     rows: Vec<C>,
     n_groups: usize,
     dealt: Dealt<W, C>,
+    some: Dealt<W, C>,
     team: Team<W, C>,
+    /// With more bits there is no counter for every cell, if that is limited.
+    most_bits: Option<u32>,
 }
 
-/// Keys in the order of their parts.
+/// Keys in the order of their parts, or some of them.
 #[derive(Debug, Default)]
 struct Dealt<W, C> {
     keys: Vec<W>,
@@ -233,6 +243,12 @@ impl<W: Word, C: Count> Counters<W, C> {
         }
     }
 
+    /// For a table of so many rows: counters for every cell take no more memory than the table.
+    pub(crate) fn for_rows(n_rows: u64) -> Self {
+        let most_bits = n_rows.max(1).ilog2() + CELLS_PER_ROW.ilog2();
+        Counters { most_bits: Some(most_bits), ..Counters::default() }
+    }
+
     /// Groups keys by the bits of `mask`.
     pub(crate) fn merge(&mut self, lot: Lot<'_, W, C>, mask: W) {
         if self.merges_shared(lot, mask) {
@@ -240,11 +256,18 @@ impl<W: Word, C: Count> Counters<W, C> {
         }
         let n_bits = mask.n_ones();
         let n_cells = 1_usize << n_bits.min(MAX_DENSE_BITS);
-        let is_dense = n_bits <= DENSE_BITS
-            || (n_bits <= MAX_DENSE_BITS && n_cells <= CELLS_PER_KEY.saturating_mul(lot.len()));
+        let is_dense = self.most_bits.is_none_or(|most| n_bits <= most)
+            && (n_bits <= DENSE_BITS
+                || (n_bits <= MAX_DENSE_BITS && n_cells <= CELLS_PER_KEY.saturating_mul(lot.len())));
         if is_dense {
             self.dense(lot, mask);
-        } else if lot.len() < DEAL_FROM {
+        } else {
+            self.by_hash(lot, mask);
+        }
+    }
+
+    fn by_hash(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        if lot.len() < DEAL_FROM {
             self.make_room(lot.len());
             self.n_groups = 0;
             self.hash(lot, mask);
@@ -256,19 +279,17 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// The same for about one in `parts` groups, a power of two. What is refused among some groups is refused among all.
     pub(crate) fn merge_some(&mut self, lot: Lot<'_, W, C>, mask: W, parts: u64) {
         debug_assert!(parts.is_power_of_two());
-        let mut dealt = std::mem::take(&mut self.dealt);
-        dealt.keys.clear();
-        dealt.rows.clear();
+        let mut some = std::mem::take(&mut self.some);
+        some.keys.clear();
+        some.rows.clear();
         // Bits from the middle: parts are by the low ones, slots by the high ones.
         let is_in = |key: W| (key & mask).hash() >> 24 & (parts - 1) == 0;
-        if !Counters::picks_shared(lot, is_in, &mut dealt) {
-            dealt.pick(lot, is_in);
+        if !Counters::picks_shared(lot, is_in, &mut some) {
+            some.pick(lot, is_in);
         }
-        let rows = lot.rows.is_some().then_some(dealt.rows.as_slice());
-        self.make_room(dealt.keys.len());
-        self.n_groups = 0;
-        self.hash(Lot { keys: &dealt.keys, rows }, mask);
-        self.dealt = dealt;
+        let rows = lot.rows.is_some().then_some(some.rows.as_slice());
+        self.by_hash(Lot { keys: &some.keys, rows }, mask);
+        self.some = some;
     }
 
     /// Room for a group a key, and one more to write to in vain.
@@ -276,7 +297,6 @@ impl<W: Word, C: Count> Counters<W, C> {
         if self.keys.len() <= n_keys {
             self.keys.resize(n_keys + 1, W::default());
             self.rows.resize(n_keys + 1, C::default());
-            self.numbers.resize(n_keys + 1, 0);
         }
     }
 
@@ -285,29 +305,44 @@ impl<W: Word, C: Count> Counters<W, C> {
         if self.cells.len() < n_cells {
             self.cells = vec![C::default(); n_cells];
         }
-        self.make_room(lot.len().min(n_cells));
         let cells = &mut self.cells[..n_cells];
-        let (keys, numbers) = (&mut self.keys[..], &mut self.numbers[..]);
+        let (keys, numbers) = (&mut self.keys, &mut self.numbers);
         let mut n_groups = 0;
-        let mut add = |key: W, number: u32, rows: C| {
-            let cell = &mut cells[number as usize];
-            // Written whether or not it is a new group: no branch to foresee.
-            keys[n_groups] = key & mask;
-            numbers[n_groups] = number;
-            n_groups += usize::from(*cell == C::default());
-            *cell = cell.plus(rows);
-        };
-        match lot.rows {
-            None => W::compress(lot.keys, mask, |some, block| {
-                some.iter().zip(block).for_each(|(&key, &number)| add(key, number, C::of(1)));
-            }),
-            Some(mut rows) => W::compress(lot.keys, mask, |some, block| {
-                let (now, later) = rows.split_at(some.len());
-                rows = later;
-                for ((&key, &number), &rows) in some.iter().zip(block).zip(now) {
-                    add(key, number, rows);
+        let mut add = |some: &[W], block: &[u32], rows: Option<&[C]>| {
+            // Room for a group a key, and one more to write to in vain; not for all keys at once, which may be many more.
+            let room = n_groups + some.len() + 1;
+            if keys.len() < room {
+                keys.resize(room, W::default());
+            }
+            if numbers.len() < room {
+                numbers.resize(room, 0);
+            }
+            let (keys, numbers) = (&mut keys[..], &mut numbers[..]);
+            let mut add = |key: W, number: u32, rows: C| {
+                let cell = &mut cells[number as usize];
+                // Written whether or not it is a new group: no branch to foresee.
+                keys[n_groups] = key & mask;
+                numbers[n_groups] = number;
+                n_groups += usize::from(*cell == C::default());
+                *cell = cell.plus(rows);
+            };
+            match rows {
+                None => some.iter().zip(block).for_each(|(&key, &number)| add(key, number, C::of(1))),
+                Some(rows) => {
+                    for ((&key, &number), &rows) in some.iter().zip(block).zip(rows) {
+                        add(key, number, rows);
+                    }
                 }
-            }),
+            }
+        };
+        let mut rows = lot.rows;
+        W::compress(lot.keys, mask, |some, block| {
+            let (now, later) = rows.map(|rows| rows.split_at(some.len())).unzip();
+            rows = later;
+            add(some, block, now);
+        });
+        if self.rows.len() < self.keys.len() {
+            self.rows.resize(self.keys.len(), C::default());
         }
         for (to, &number) in self.rows.iter_mut().zip(&numbers[..n_groups]) {
             *to = std::mem::take(&mut cells[number as usize]);
@@ -379,11 +414,11 @@ impl<W: Word, C: Count> Counters<W, C> {
             *next += 1;
         }
         // Where a part's next key would go is now where the part ends.
-        self.make_room(lot.len());
         self.n_groups = 0;
         let mut start = 0;
         for end in ends {
             let part = start..end as usize;
+            self.make_room(self.n_groups + part.len());
             let rows = lot.rows.is_some().then(|| &dealt.rows[part.clone()]);
             self.hash(Lot { keys: &dealt.keys[part.clone()], rows }, mask);
             start = part.end;

@@ -142,6 +142,41 @@ impl Lattice {
         }
     }
 
+    /// Every generalization of a node, and the node.
+    pub(crate) fn visit_above(&self, node: usize, visit: impl FnMut(usize)) {
+        let levels: Vec<usize> = self.levels(node).map(usize::from).collect();
+        self.visit_box(&levels, &self.n_levels.iter().map(|n| n - 1).collect::<Vec<_>>(), visit);
+    }
+
+    /// Every specialization of a node, and the node.
+    pub(crate) fn visit_below(&self, node: usize, visit: impl FnMut(usize)) {
+        let levels: Vec<usize> = self.levels(node).map(usize::from).collect();
+        self.visit_box(&vec![0; levels.len()], &levels, visit);
+    }
+
+    /// The nodes between two levels in every attribute.
+    fn visit_box(&self, low: &[usize], high: &[usize], mut visit: impl FnMut(usize)) {
+        let mut levels = low.to_vec();
+        let mut node: usize = levels.iter().zip(&self.strides).map(|(level, stride)| level * stride).sum();
+        loop {
+            visit(node);
+            let mut position = levels.len();
+            loop {
+                if position == 0 {
+                    return;
+                }
+                position -= 1;
+                if levels[position] < high[position] {
+                    levels[position] += 1;
+                    node += self.strides[position];
+                    break;
+                }
+                node -= (levels[position] - low[position]) * self.strides[position];
+                levels[position] = low[position];
+            }
+        }
+    }
+
     /// One level up in one attribute.
     pub fn generalizations(&self, node: usize) -> impl Iterator<Item = usize> + use<'_> {
         (0..self.attributes.len())

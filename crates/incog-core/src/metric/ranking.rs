@@ -75,6 +75,11 @@ impl<'a> Ranking<'a> {
         self.order(node, &self.levels(node), best).is_lt()
     }
 
+    /// Is a bound so clearly worse than the best one so far that no larger one can win?
+    pub(crate) fn is_beyond(&self, bound: f64) -> bool {
+        self.best.is_some() && bound > self.best_cost + 1e-9 * (bound.abs() + self.best_cost.abs())
+    }
+
     /// A node that holds: is it the new best?
     pub(crate) fn offer(&mut self, node: usize, statistics: &Statistics) -> bool {
         let is_best = self.best.as_ref().is_none_or(|best| self.order(node, statistics, best).is_lt());

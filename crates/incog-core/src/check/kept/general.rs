@@ -1,6 +1,6 @@
 //! Counting for any policy: frequency sets with all that it demands.
 
-use super::Groups;
+use super::{Groups, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
@@ -43,12 +43,21 @@ impl Groups for General<'_> {
         Ok(())
     }
 
+    fn estimate(&mut self, _: &Grouping) -> Option<usize> {
+        None
+    }
+
     fn fails_early(&mut self, _: Option<&FrequencySet>, _: &Grouping) -> Result<Option<usize>> {
         Ok(None)
     }
 
     fn judge(&self) -> Result<Judgement> {
         self.problem.policy.judge(self.last())
+    }
+
+    fn largest_k(&self, most: u64) -> u64 {
+        let groups = self.last().measures().groups().map(|group| (group.size(), group.rows()));
+        largest_k(groups, self.problem.policy.budget(), most)
     }
 
     fn n_groups(&self) -> usize {

@@ -6,6 +6,8 @@
 //! 1. A node is asked about. Take the smallest set kept below it; the records, if there is none.
 //! 2. If that set is much finer than the node (by some bits of the key), first make one *halfway*: the node with levels lowered, those
 //!    first that cost the fewest bits, to half the distance. It will serve the node's neighbours too. Repeat from there.
+//!    Where there are many records and none but them below, it is lowered as long as a sample shows few groups: attributes often
+//!    follow from others, and then bits say little.
 //! 3. Merge, judge. A node that fails is kept if it has clearly fewer groups than what it was made from; one that
 //!    holds is kept only if generalizations of such nodes may be asked about.
 //!
@@ -15,11 +17,14 @@
 //! Differs from what the notes on roll-up say: no set is forgotten because a height was left, only because all of them
 //! together have grown too large; then the one goes that was last used longest ago.
 //!
-//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records, or
-//! some millions.
+//! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records,
+//! or four times as many as long as those are few.
 
 mod general;
 mod small;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::Result;
@@ -38,10 +43,12 @@ const SPARE_BITS: u32 = 12;
 const LARGE: usize = 1 << 17;
 /// so what is made halfway from them has at most so many bits.
 const DENSE_BITS: u32 = 22;
+/// Or, where some of the records tell how many groups there are, at most one group for so many records.
+const RECORDS_PER_GROUP: usize = 80;
 /// After so many passes over the records, equal ones are put together.
 const FEW_SCANS: u64 = 4;
-/// However few records there are, so many groups are kept.
-const MIN_CAPACITY: usize = 1 << 22;
+/// Of small tables more sets are kept, as long as that are not more groups than this.
+const SMALL: usize = 1 << 22;
 
 /// Keeps sets of groups.
 pub(super) struct Kept<'a> {
@@ -100,6 +107,10 @@ pub(crate) trait Suppressing: Judge {
     /// What the policy says of a node.
     fn verdict(&mut self, node: usize) -> Result<Verdict>;
 
+    /// The largest k up to `most` that the node satisfies within the policy's budget, whatever k that asks for; `most` must not
+    /// be larger than that.
+    fn largest_k(&mut self, node: usize, most: u64) -> Result<u64>;
+
     /// The groups that are left out at the node that was judged last, which must hold.
     fn refused(&self) -> Result<FrequencySet>;
 }
@@ -127,17 +138,43 @@ trait Groups {
 
     /// Counts the groups of a grouping from those of a finer one, or from the records.
     fn count(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<()>;
+    /// About how many groups there are, judging by some of the records. Where those are not at hand: `None`.
+    fn estimate(&mut self, to: &Grouping) -> Option<usize>;
     /// Does the node fail by so much that some of its groups show it? Then about how many groups it has. Where that is not
     /// cheap to tell: no.
     fn fails_early(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<Option<usize>>;
     /// What the policy says of the groups counted last.
     fn judge(&self) -> Result<Judgement>;
+    /// The largest k up to `most` that they satisfy within the policy's budget; `most` is not larger than that policy's k.
+    fn largest_k(&self, most: u64) -> u64;
     /// How many they are.
     fn n_groups(&self) -> usize;
     /// Those groups, to be kept.
     fn take(&mut self) -> Self::Set;
     /// Those of them that are left out.
     fn refused(&self) -> Result<FrequencySet>;
+}
+
+/// The largest k up to `most` for which groups of fewer have at most `budget` rows together; given pairs of size and rows.
+fn largest_k(groups: impl Iterator<Item = (u64, u64)>, budget: u64, most: u64) -> u64 {
+    // Only sizes below the end of the range count.
+    let mut rows_of_size: Vec<u64> = Vec::new();
+    for (size, rows) in groups.filter(|&(size, _)| size < most) {
+        let size = size as usize;
+        if size >= rows_of_size.len() {
+            rows_of_size.resize(size + 1, 0);
+        }
+        rows_of_size[size] += rows;
+    }
+    let mut refused = 0;
+    for (size, rows) in (0..).zip(rows_of_size) {
+        refused += rows;
+        if refused > budget {
+            // A k of this size still admits the groups of this size.
+            return size;
+        }
+    }
+    most
 }
 
 struct Entry<S> {
@@ -179,7 +216,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             in_vain: Vec::new(),
             n_records,
             n_kept: 0,
-            capacity: n_records.saturating_mul(2).max(MIN_CAPACITY),
+            capacity: n_records.saturating_mul(4).min(SMALL).max(n_records.saturating_mul(2)),
             work: Work::default(),
         }
     }
@@ -244,14 +281,16 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 Some(_) if n_groups < LARGE => n_groups.max(1).ilog2() + SPARE_BITS,
                 Some(_) => DENSE_BITS,
             };
-            let limit = (n_bits + distance / 2).min(most).max(n_bits);
+            let limit = (n_bits + distance / 2).min(most);
             let floor = source.map_or_else(|| self.family.grouping(0), |at| self.kept[at].grouping);
-            let halfway = self.family.grouping(self.lowered(node, &floor, limit));
-            let is_known = |grouping: &Grouping| {
-                self.in_vain.iter().any(|in_vain| in_vain.generalizes(grouping))
-                    || source.is_some_and(|at| self.kept[at].grouping == *grouping)
-            };
-            if halfway == to || is_known(&halfway) {
+            let mut halfway = to;
+            if source.is_none() && n_groups >= LARGE && self.groups.estimate(&to).is_some() {
+                halfway = self.family.grouping(self.far_below(node));
+            }
+            if halfway == to || self.is_in_vain(&halfway) {
+                halfway = self.family.grouping(self.lowered(node, &floor, limit));
+            }
+            if halfway == to || halfway == floor || self.is_in_vain(&halfway) {
                 return Ok(source);
             }
             self.count(source, &halfway)?;
@@ -261,6 +300,11 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 self.in_vain.push(halfway);
             }
         }
+    }
+
+    /// Is it known that a set would have hardly fewer groups?
+    fn is_in_vain(&self, grouping: &Grouping) -> bool {
+        self.in_vain.iter().any(|in_vain| in_vain.generalizes(grouping))
     }
 
     /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.
@@ -285,6 +329,34 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             levels[at] -= 1;
             n_bits += added;
         }
+    }
+
+    /// A node with levels lowered as long as it seems to have few groups for so many records, those first that add the
+    /// fewest. Attributes that follow from others have bits and add no groups.
+    fn far_below(&mut self, node: usize) -> usize {
+        let most = self.n_records / RECORDS_PER_GROUP;
+        let mut levels: Vec<u8> = self.family.levels(node).collect();
+        let estimate = |judge: &mut Self, levels: &[u8]| {
+            let grouping = judge.family.grouping(judge.family.node(levels));
+            judge.groups.estimate(&grouping).unwrap_or(usize::MAX)
+        };
+        // What lowering an attribute would come to, when that was last estimated; the more others are lowered, the more.
+        let mut steps: BinaryHeap<Reverse<(usize, usize)>> =
+            (0..levels.len()).filter(|&at| levels[at] > 0).map(|at| Reverse((0, at))).collect();
+        while let Some(Reverse((known, at))) = steps.pop() {
+            levels[at] -= 1;
+            let n_groups = estimate(self, &levels);
+            let next = steps.peek().map_or(usize::MAX, |Reverse((n_groups, _))| *n_groups);
+            if n_groups > most {
+                levels[at] += 1;
+            } else if n_groups > known && n_groups > next {
+                levels[at] += 1;
+                steps.push(Reverse((n_groups, at)));
+            } else if levels[at] > 0 {
+                steps.push(Reverse((n_groups, at)));
+            }
+        }
+        self.family.node(&levels)
     }
 
     /// Are the groups counted last clearly fewer than those that they were made from?
@@ -340,6 +412,20 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
             self.keep_last(to);
         }
         Ok(Verdict { holds: judgement.holds, refused_rows: Some(judgement.refused_rows), n_groups })
+    }
+
+    fn largest_k(&mut self, node: usize, most: u64) -> Result<u64> {
+        self.work.nodes_checked += 1;
+        let to = self.family.grouping(node);
+        let source = self.near_source(node)?;
+        self.count(source, &to)?;
+        let (n_before, _) = self.extent(source);
+        let largest = self.groups.largest_k(most);
+        // Where everything holds, nothing above is asked about.
+        if largest < most && self.is_worth_it(n_before) {
+            self.keep_last(to);
+        }
+        Ok(largest)
     }
 
     fn refused(&self) -> Result<FrequencySet> {
