@@ -66,18 +66,30 @@ pub fn full_subtree(
     options: FullSubtreeOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<PerValue>>> {
+    let node = node_in_advance(problem, attributes, options.aim, watch)?;
     let values = ValueTable::new(problem, attributes)?;
-    let Some((levels, _, quality)) = search(problem, attributes, &values, options, watch)? else {
+    let Some((levels, _, quality)) = search(problem, attributes, &values, node, options, watch)? else {
         return Ok(None);
     };
     Ok(Some(Found { recoding: PerValue::of_slots(problem, &values, &levels)?, quality }))
 }
 
-/// The same as levels of slots.
+/// The best node, where it will be needed: both it and the values take memory, and not at the same time if it comes first.
+pub(super) fn node_in_advance(
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    aim: Aim<'_>,
+    watch: &Watch,
+) -> Result<Option<Vec<u8>>> {
+    if problem.policy.budget() == 0 { Ok(None) } else { best_node(problem, attributes, aim, watch) }
+}
+
+/// The same as levels of slots, given the best node if it is known.
 pub(super) fn search(
     problem: Problem<'_>,
     attributes: &Attributes,
     values: &ValueTable,
+    node: Option<Vec<u8>>,
     options: FullSubtreeOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<(Levels, Statistics, Quality)>> {
@@ -103,7 +115,11 @@ pub(super) fn search(
         }
         found = best.into_iter().collect();
     }
-    if let Some(node) = best_node(problem, attributes, aim, watch)? {
+    let node = match node {
+        Some(node) => Some(node),
+        None => best_node(problem, attributes, aim, watch)?,
+    };
+    if let Some(node) = node {
         found.extend(descent.run(values.at_levels(&node), Order::PerEntropy)?);
         found.extend(descent.run(values.at_levels(&node), Order::Gain)?);
     }

@@ -52,15 +52,16 @@ pub fn unrestricted(
     options: UnrestrictedOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<PerValue>>> {
-    let values = ValueTable::new(problem, attributes)?;
     let aim = options.aim;
+    let node = full_subtree::node_in_advance(problem, attributes, aim, watch)?;
+    let values = ValueTable::new(problem, attributes)?;
     let n_recodings = values.domains.iter().map(n_recodings).fold(1, u64::saturating_mul);
     let (found, quality) = if n_recodings <= options.max_recodings {
         let choices: Vec<Vec<Vec<u8>>> = values.domains.iter().map(recodings).collect();
         (exact(problem, &values, aim, &choices, None, u64::MAX, watch)?.best, Quality::Optimal)
     } else {
         let start = FullSubtreeOptions { max_cuts: options.max_cuts, ..FullSubtreeOptions::new(aim) };
-        let start = full_subtree::search(problem, attributes, &values, start, watch)?;
+        let start = full_subtree::search(problem, attributes, &values, node, start, watch)?;
         let mut search = Moves { problem, values: &values, aim, watch, moves_left: options.max_moves };
         let moved = start.map(|(levels, statistics, _)| search.improve(levels, statistics)).transpose()?;
         (moved, Quality::Heuristic)

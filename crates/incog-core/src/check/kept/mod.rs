@@ -18,7 +18,7 @@
 //! together have grown too large; then the one goes that was last used longest ago.
 //!
 //! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records,
-//! or four times as many as long as those are few.
+//! or some millions; where one node is looked for, not more than four times as many as there are records.
 
 mod general;
 mod small;
@@ -47,8 +47,28 @@ const DENSE_BITS: u32 = 22;
 const RECORDS_PER_GROUP: usize = 80;
 /// After so many passes over the records, equal ones are put together.
 const FEW_SCANS: u64 = 4;
-/// Of small tables more sets are kept, as long as that are not more groups than this.
+/// Of small tables more sets are kept, up to so many groups.
 const SMALL: usize = 1 << 22;
+
+/// How much memory there is for sets and counters, apart from large tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// Some tens of megabytes, for searches of all nodes.
+    Ample,
+    /// About as much as the table takes.
+    Scarce,
+}
+
+impl Room {
+    /// How many groups may be kept together.
+    fn capacity(self, n_records: usize) -> usize {
+        let small = match self {
+            Room::Ample => SMALL,
+            Room::Scarce => SMALL.min(n_records.saturating_mul(4)),
+        };
+        small.max(n_records.saturating_mul(2))
+    }
+}
 
 /// Keeps sets of groups.
 pub(super) struct Kept<'a> {
@@ -57,22 +77,27 @@ pub(super) struct Kept<'a> {
 
 impl Checker for Kept<'_> {
     fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
-        Ok(open(self.problem, family, keep)?)
+        Ok(open(self.problem, family, keep, Room::Ample)?)
     }
 }
 
 /// A judge with the way of counting that suits the policy and the keys.
-fn open<'a>(problem: Problem<'a>, family: &'a Lattice, keep: Keep) -> Result<Box<dyn Suppressing + 'a>> {
+fn open<'a>(
+    problem: Problem<'a>,
+    family: &'a Lattice,
+    keep: Keep,
+    room: Room,
+) -> Result<Box<dyn Suppressing + 'a>> {
     let least = problem.policy.least_admitted(problem.source.n_rows())?;
     let counts_in_bytes = least.is_some_and(|k| k <= u64::from(u8::MAX));
     let least = least.filter(|&k| k <= u64::from(u32::MAX));
     let width = problem.source.layout().width();
-    let shelf = Shelf { problem, family, keep };
+    let shelf = Shelf { problem, family, keep, room };
     Ok(match (width, least) {
-        (KeyWidth::U64, Some(k)) if counts_in_bytes => shelf.judge(Small::<u64, u8>::new(problem, k)),
-        (KeyWidth::U64, Some(k)) => shelf.judge(Small::<u64, u32>::new(problem, k)),
-        (KeyWidth::U128, Some(k)) if counts_in_bytes => shelf.judge(Small::<u128, u8>::new(problem, k)),
-        (KeyWidth::U128, Some(k)) => shelf.judge(Small::<u128, u32>::new(problem, k)),
+        (KeyWidth::U64, Some(k)) if counts_in_bytes => shelf.judge(Small::<u64, u8>::new(problem, k, room)),
+        (KeyWidth::U64, Some(k)) => shelf.judge(Small::<u64, u32>::new(problem, k, room)),
+        (KeyWidth::U128, Some(k)) if counts_in_bytes => shelf.judge(Small::<u128, u8>::new(problem, k, room)),
+        (KeyWidth::U128, Some(k)) => shelf.judge(Small::<u128, u32>::new(problem, k, room)),
         _ => shelf.judge(General::new(problem)),
     })
 }
@@ -82,12 +107,12 @@ struct Shelf<'a> {
     problem: Problem<'a>,
     family: &'a Lattice,
     keep: Keep,
+    room: Room,
 }
 
 impl<'a> Shelf<'a> {
     fn judge<G: Groups + 'a>(self, groups: G) -> Box<dyn Suppressing + 'a> {
-        let source = self.problem.source;
-        Box::new(KeptJudge::new(groups, source.layout(), self.family, self.keep, source.n_rows()))
+        Box::new(KeptJudge::new(groups, self))
     }
 }
 
@@ -121,7 +146,9 @@ pub(crate) fn suppressing<'a>(
     lattice: &'a Lattice,
     keep: Keep,
 ) -> Result<Box<dyn Suppressing + 'a>> {
-    open(problem, lattice, keep)
+    // What is to find one node should not take more memory than the table.
+    let room = if keep == Keep::Everything { Room::Ample } else { Room::Scarce };
+    open(problem, lattice, keep, room)
 }
 
 /// A way to count groups.
@@ -204,8 +231,10 @@ struct KeptJudge<'a, G: Groups> {
 }
 
 impl<'a, G: Groups> KeptJudge<'a, G> {
-    fn new(groups: G, layout: &'a KeyLayout, family: &'a Lattice, keep: Keep, n_rows: u64) -> Self {
-        let n_records = usize::try_from(n_rows).unwrap_or(usize::MAX);
+    fn new(groups: G, shelf: Shelf<'a>) -> Self {
+        let Shelf { problem, family, keep, room } = shelf;
+        let layout = problem.source.layout();
+        let n_records = usize::try_from(problem.source.n_rows()).unwrap_or(usize::MAX);
         KeptJudge {
             groups,
             layout,
@@ -216,7 +245,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             in_vain: Vec::new(),
             n_records,
             n_kept: 0,
-            capacity: n_records.saturating_mul(4).min(SMALL).max(n_records.saturating_mul(2)),
+            capacity: room.capacity(n_records),
             work: Work::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Counting for policies about numbers of rows: packed keys with small counters.
 
-use super::{Groups, largest_k};
+use super::{Groups, Room, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{Count, Counters, FrequencySet, Lot, Method, PackedWord, Tally};
@@ -31,12 +31,15 @@ pub(super) struct Small<'a, W, C> {
 }
 
 impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
-    pub(super) fn new(problem: Problem<'a>, k: u64) -> Self {
+    pub(super) fn new(problem: Problem<'a>, k: u64, room: Room) -> Self {
         debug_assert!(k <= C::MOST);
         Small {
             problem,
             k,
-            counters: Counters::for_rows(problem.source.n_rows()),
+            counters: match room {
+                Room::Ample => Counters::default(),
+                Room::Scarce => Counters::for_rows(problem.source.n_rows()),
+            },
             last: Grouping::NOTHING,
             sample: None,
         }
