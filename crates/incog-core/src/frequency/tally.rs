@@ -160,7 +160,7 @@ const DENSE_BITS: u32 = 22;
 const MAX_DENSE_BITS: u32 = 24;
 const CELLS_PER_KEY: usize = 16;
 /// Of small tables, up to so many for each row.
-const CELLS_PER_ROW: u32 = 32;
+const CELLS_PER_ROW: u32 = 64;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.

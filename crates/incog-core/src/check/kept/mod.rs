@@ -103,6 +103,7 @@ fn open<'a>(
 }
 
 /// What every judge is made of, however it counts.
+#[derive(Clone, Copy)]
 struct Shelf<'a> {
     problem: Problem<'a>,
     family: &'a Lattice,
