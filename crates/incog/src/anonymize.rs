@@ -165,7 +165,11 @@ impl Plan {
             Some(record) => Some((Key::read_or_make(&self.key_path())?, Unfinished::create(record)?)),
             None => None,
         };
-        let finished = sink::write(&verified, file, &layout, output.order, watch)?;
+        let (finished, input) = rayon::join(
+            || sink::write(&verified, file, &layout, output.order, watch),
+            || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table)),
+        );
+        let finished = finished?;
         // Everything is on disk before the first of the files appears.
         let mut others = Vec::new();
         if let Some(((key, new_key), mut file)) = sealed {
@@ -173,6 +177,7 @@ impl Plan {
                 report: &report,
                 columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
                 sha256: finished.sha256(),
+                input,
             };
             let record = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?;
             let text = record.with_local(self, local.as_ref(), Some(&key)).to_json(&key);
@@ -281,14 +286,16 @@ impl Plan {
         let release = recoding.apply(&self.table, &self.attributes)?;
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
-        let verified = verify(Released(release), &claims(self, input, RecodingClaim::FullDomain)?)
-            .map_err(|report| not_verified(&report.findings))?;
+        let claims = claims(self, input, RecodingClaim::FullDomain)?;
+        let (verified, better) =
+            rayon::join(|| verify(Released(release), &claims), || self.better(&statistics, &chosen.known));
+        let verified = verified.map_err(|report| not_verified(&report.findings))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
             report: verified.report().clone(),
             verified,
             as_collected: with_levels.map(|(attribute, &level)| attribute.level_number(level) == 0).collect(),
-            better: self.better(&statistics, &chosen.known)?,
+            better: better?,
             notes: self.notes(
                 chosen.left_open,
                 chosen.statistics.suppressed_rows,

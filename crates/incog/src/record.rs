@@ -193,6 +193,8 @@ pub struct Seen<'a> {
     pub columns: Vec<String>,
     /// SHA-256 of the file.
     pub sha256: [u8; 32],
+    /// The keyed digest of the input, if it has been made.
+    pub(crate) input: Option<[u8; 32]>,
 }
 
 impl Record {
@@ -228,7 +230,11 @@ impl Record {
             group_sizes: report.group_sizes.clone(),
             input: InputPart {
                 rows: costs.n_rows,
-                hmac_sha256: key.map_or_else(String::new, |key| hex(&key.digest_of(&plan.table))),
+                hmac_sha256: match (seen.input, key) {
+                    (Some(digest), _) => hex(&digest),
+                    (None, Some(key)) => hex(&key.digest_of(&plan.table)),
+                    (None, None) => String::new(),
+                },
             },
             suppressed_rows: statistics.suppressed_rows,
             levels: plan

@@ -245,6 +245,7 @@ impl Plan {
             report: &report,
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
             sha256: sha256_of(release)?,
+            input: None,
         };
         let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
         let finding = compared(
@@ -282,6 +283,7 @@ impl Plan {
             report: &report,
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
             sha256: sha256_of(release)?,
+            input: None,
         };
         let costs = self.costs()?.with_domains(&domains);
         let anew = Record::new(self, &self.job, &seen, &costs, &local.statistics, key)?;
@@ -326,6 +328,7 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         report: &report,
         columns: released.header().iter().map(|&name| name.to_owned()).collect(),
         sha256: sha256_of(release)?,
+        input: None,
     };
     let anew = record.with_seen(&seen);
     let claim = record_claim(n_unknown, record.claims.requires.len());
