@@ -48,7 +48,8 @@ enum Command {
     /// Find every generalization that satisfies the policy
     ///
     /// Prints which combinations of levels satisfy the job's policy, the minimal ones among them, and the best by
-    /// the job's metric. Exit code 0 if there are any, 1 if there are none, 2 on errors.
+    /// the job's metric. With a range of k (`-k 2..100`) instead the best generalization for each k: what one more
+    /// person a group costs. Exit code 0 if there are any, 1 if there are none, 2 on errors.
     Search(search::Arguments),
     /// Compare recoding models on the same data
     ///

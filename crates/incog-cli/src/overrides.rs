@@ -47,9 +47,9 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME=RULE", help_heading = "Columns")]
     ordered: Vec<String>,
 
-    /// Size of the smallest group
-    #[arg(short, long, allow_negative_numbers = true, help_heading = "Policy")]
-    k: Option<i64>,
+    /// Size of the smallest group; for `incog search` also a range such as 2..100, ends included
+    #[arg(short, long, allow_negative_numbers = true, value_parser = k_or_range, help_heading = "Policy")]
+    k: Option<K>,
     /// How many rows, of a database persons, may be left out: a count or a share like 1%
     #[arg(long, value_name = "ROWS|SHARE", help_heading = "Policy")]
     suppression: Option<String>,
@@ -124,7 +124,44 @@ enum Rest {
     Other,
 }
 
+/// One k, or the first and the last of several.
+#[derive(Debug, Clone, Copy)]
+enum K {
+    One(i64),
+    Range(u64, u64),
+}
+
+fn k_or_range(text: &str) -> std::result::Result<K, String> {
+    let Some((first, last)) = text.split_once("..") else {
+        return text.parse().map(K::One).map_err(|error: std::num::ParseIntError| error.to_string());
+    };
+    let number = |text: &str| {
+        text.trim().parse().map_err(|_| "a range of k is two whole numbers, such as 2..100".to_owned())
+    };
+    Ok(K::Range(number(first)?, number(last.strip_prefix('=').unwrap_or(last))?))
+}
+
+impl K {
+    fn one(self) -> Result<i64> {
+        match self {
+            K::One(k) => Ok(k),
+            K::Range(..) => Err(Error::input("a range of k is for `incog search` of one table")
+                .with_hint("give one k, such as -k 5")),
+        }
+    }
+}
+
 impl JobArguments {
+    /// The range of k, if one is given; the job then has its first k.
+    pub(crate) fn take_range(&mut self) -> Option<std::ops::RangeInclusive<u64>> {
+        let Some(K::Range(first, last)) = self.k else {
+            return None;
+        };
+        // What makes no sense of the range is said where it is used.
+        self.k = Some(K::One(i64::try_from(first).unwrap_or(i64::MAX).max(1)));
+        Some(first..=last)
+    }
+
     /// The job.
     pub(crate) fn job(self) -> Result<Job> {
         let mut job = match self.what.as_slice() {
@@ -163,7 +200,7 @@ impl JobArguments {
             give_order(&mut job, order)?;
         }
         if let Some(k) = self.k {
-            job.policy.k = k;
+            job.policy.k = k.one()?;
             job.lines.forget(&["policy", "k"]);
         }
         if let Some(suppression) = self.suppression {
@@ -249,7 +286,7 @@ impl JobArguments {
                 .with_hint("say it in the job file"));
         }
         if let Some(k) = self.k {
-            job.policy.k = k;
+            job.policy.k = k.one()?;
             job.lines.forget(&["policy", "k"]);
         }
         if let Some(suppression) = &self.suppression {

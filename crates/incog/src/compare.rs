@@ -296,6 +296,6 @@ impl Comparison {
 }
 
 /// Text inside XML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

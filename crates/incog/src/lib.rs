@@ -29,6 +29,7 @@ mod boxes;
 mod local;
 mod decide;
 mod search;
+mod frontier;
 mod report;
 mod verification;
 mod sink;
@@ -44,6 +45,7 @@ mod init;
 
 pub use anonymize::{Anonymized, Better, Published, record_of};
 pub use decide::{DECIDE, Decide};
+pub use frontier::{FrontierPoint, FrontierReport};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy, relational};
 pub use incog_verify as verify;

@@ -107,6 +107,23 @@ pub struct NodeReport {
     pub scores: IndexMap<&'static str, f64>,
 }
 
+/// What there is to say of a node.
+pub(crate) fn node_report(plan: &Plan, costs: &Costs, scored: &Scored) -> NodeReport {
+    let levels = || plan.attributes.iter().zip(&scored.statistics.levels);
+    NodeReport {
+        levels: levels()
+            .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
+            .collect(),
+        height: levels().map(|(attribute, &level)| u64::from(attribute.level_number(level))).sum(),
+        smallest_group: scored.statistics.smallest_group,
+        suppressed_rows: scored.statistics.suppressed_rows,
+        scores: metric::ALL
+            .iter()
+            .map(|entry| (entry.name, entry.item.score(costs, &scored.statistics)))
+            .collect(),
+    }
+}
+
 impl SearchReport {
     pub(crate) fn new(
         plan: &Plan,
@@ -117,26 +134,7 @@ impl SearchReport {
         all: Option<&[Scored]>,
         best: Option<&Scored>,
     ) -> Self {
-        let node = |scored: &Scored| NodeReport {
-            levels: plan
-                .attributes
-                .iter()
-                .zip(&scored.statistics.levels)
-                .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
-                .collect(),
-            height: plan
-                .attributes
-                .iter()
-                .zip(&scored.statistics.levels)
-                .map(|(attribute, &level)| u64::from(attribute.level_number(level)))
-                .sum(),
-            smallest_group: scored.statistics.smallest_group,
-            suppressed_rows: scored.statistics.suppressed_rows,
-            scores: metric::ALL
-                .iter()
-                .map(|entry| (entry.name, entry.item.score(costs, &scored.statistics)))
-                .collect(),
-        };
+        let node = |scored: &Scored| node_report(plan, costs, scored);
         SearchReport {
             quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
             rows: costs.n_rows,

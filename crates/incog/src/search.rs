@@ -19,16 +19,22 @@ pub enum Listing {
 }
 
 impl Plan {
+    /// Fails where the job's algorithm finds one release.
+    pub(crate) fn refuse_what_finds_one(&self) -> Result<()> {
+        let name = self.local.map(|local| local.name).or(self.node.map(|node| node.name));
+        let Some(name) = name else {
+            return Ok(());
+        };
+        let mistake = format!("`{name}` finds one release: there are no generalizations to list");
+        Err(self
+            .job
+            .mistake(&["search", "algorithm"], mistake)
+            .with_hint("use `incog anonymize`, or a full-domain algorithm such as incognito"))
+    }
+
     /// Searches, and looks at the nodes to be listed.
     pub fn search(&self, listing: Listing, watch: &Watch) -> Result<SearchReport> {
-        let name = self.local.map(|local| local.name).or(self.node.map(|node| node.name));
-        if let Some(name) = name {
-            let mistake = format!("`{name}` finds one release: there are no generalizations to list");
-            return Err(self
-                .job
-                .mistake(&["search", "algorithm"], mistake)
-                .with_hint("use `incog anonymize`, or a full-domain algorithm such as incognito"));
-        }
+        self.refuse_what_finds_one()?;
         let problem = self.deciding_problem();
         let start = Instant::now();
         let outcome = self.search.run(problem, watch)?;

@@ -20,8 +20,8 @@
 //! are looked at until one costs more that way than the best does with its suppressed rows.
 //!
 //! *Cost.* A count for nearly every node whose k lies inside the range, by merging the groups of a node below
-//! ([`Kept`](crate::check::CheckerKind::Kept)); eight bytes a node. On Adult with nine attributes and k from 2 to 100: some
-//! 1,500 of 12,960 nodes are counted where nothing may be suppressed.
+//! ([`Kept`](crate::check::CheckerKind::Kept)); ten bytes a node. On Adult with nine attributes and k from 2 to 100, 351 of
+//! 12,960 nodes are counted where nothing may be suppressed, 9,845 where 5 % may: there most nodes satisfy some k of the range.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
