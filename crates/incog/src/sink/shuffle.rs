@@ -124,3 +124,79 @@ impl Bucket<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use incog_verify::LabelColumn;
+
+    use super::*;
+
+    /// Row i has the numbers i and 2 i.
+    struct Numbers(usize);
+
+    impl Labels for Numbers {
+        fn header(&self) -> Vec<&str> {
+            vec!["n", "twice"]
+        }
+
+        fn n_rows(&self) -> usize {
+            self.0
+        }
+
+        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+            let mut codes = vec![0; self.0];
+            self.codes_from(column_idx, 0, &mut codes);
+            LabelColumn { labels: vec![""; 2 * self.0], codes: Cow::Owned(codes) }
+        }
+
+        fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+            for (at, to) in to.iter_mut().enumerate() {
+                *to = ((column_idx + 1) * (first + at)) as u32;
+            }
+        }
+    }
+
+    fn rows(table: &Numbers) -> (Vec<u32>, usize) {
+        let shuffled = Shuffled::new(table, &Watch::new()).unwrap();
+        let mut rows = Vec::new();
+        for bucket in 0..shuffled.n_buckets() {
+            let bucket = shuffled.bucket(bucket);
+            let n_before = rows.len();
+            bucket.each(|codes| {
+                assert_eq!(codes[1], 2 * codes[0], "a row stays together");
+                rows.push(codes[0]);
+            });
+            assert_eq!(rows.len() - n_before, bucket.len());
+        }
+        (rows, shuffled.n_buckets())
+    }
+
+    #[test]
+    fn every_row_comes_once_in_another_order_each_time() {
+        for n_rows in [0, 1, 1000, 200_000] {
+            let (mut first, n_buckets) = rows(&Numbers(n_rows));
+            assert_eq!(n_buckets > 1, n_rows == 200_000);
+            if n_rows > 1 {
+                assert_ne!(first, rows(&Numbers(n_rows)).0, "one chance in 1000!");
+            }
+            first.sort_unstable();
+            assert!(first.into_iter().eq(0..n_rows as u32));
+        }
+    }
+
+    /// Where a row ends up does not depend on where it was: chi-square of halves and quarters, far beyond chance.
+    #[test]
+    fn rows_from_everywhere_go_everywhere() {
+        let n_rows = 200_000;
+        let (order, _) = rows(&Numbers(n_rows));
+        let mut counts = [[0_i64; 4]; 4];
+        for (at, row) in order.iter().enumerate() {
+            counts[4 * at / n_rows][4 * *row as usize / n_rows] += 1;
+        }
+        let expected = n_rows as i64 / 16;
+        // Some 100 is a standard deviation.
+        assert!(counts.iter().flatten().all(|count| (count - expected).abs() < 1000), "{counts:?}");
+    }
+}
