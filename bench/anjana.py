@@ -22,8 +22,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-FOLDER = PROJECT / "target" / "bench"
+from peers import FOLDER, PROJECT, environment
+
 PACKAGE = "anjana==1.2.3"
 K = 5
 
@@ -45,18 +45,6 @@ released = k_anonymity(table, [], columns, k, suppression, hierarchies)
 print(time.perf_counter() - start)
 released[columns].to_csv(out, index=False)
 """
-
-
-def environment():
-    """A Python that has ANJANA."""
-    venv = FOLDER / "venv-anjana"
-    python, complete = venv / "bin" / "python", venv / "complete"
-    if not complete.exists() or complete.read_text() != PACKAGE:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", PACKAGE], check=False).returncode != 0:
-            sys.exit(f"cannot install {PACKAGE} from PyPI: is it reachable?")
-        complete.write_text(PACKAGE)
-    return python
 
 
 def program(name):
@@ -112,7 +100,7 @@ def main():
     arguments = arguments.parse_args()
     data = arguments.data.resolve()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    python = environment()
+    python = environment("venv-anjana", [PACKAGE])
     rows = read(data / "adult.csv")
     in_memory = searches(5 * arguments.rounds)
     print(f"Adult, {len(rows):,} rows, {len(rows[0])} quasi-identifiers, k = {K}, fastest of {arguments.rounds} rounds\n")

@@ -21,7 +21,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from end_to_end import DUCKDB, FOLDER, PROJECT, environment, timed
+from end_to_end import DUCKDB, timed
+from peers import FOLDER, PROJECT, environment
 
 TABLES = ["student", "takes", "book"]
 
@@ -92,7 +93,7 @@ def students(count):
 
 
 def scale(arguments):
-    python = environment()
+    python = environment("venv", [DUCKDB])
     print(f"fastest of {arguments.rounds} rounds, {DUCKDB}, all columns as text\n")
     print("| students | rows | files | duckdb | incog | ratio | medians | peak memory | of the files |")
     print("|---|---|---|---|---|---|---|---|---|")

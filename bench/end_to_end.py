@@ -20,8 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-FOLDER = PROJECT / "target" / "bench"
+from peers import FOLDER, PROJECT, environment
+
 DUCKDB = "duckdb==1.4.4"
 ROWS = 4_591_581
 COLUMNS = ["zipcode", "order_date", "gender", "style", "price", "quantity", "cost", "shipment"]
@@ -36,18 +36,6 @@ start = time.perf_counter()
 connection.execute(f"COPY (SELECT * FROM read_csv('{source}', all_varchar=true)) TO '{target}'")
 print(time.perf_counter() - start)
 """
-
-
-def environment():
-    """A Python that has DuckDB."""
-    venv = FOLDER / "venv"
-    python, complete = venv / "bin" / "python", venv / "complete"
-    if not complete.exists() or complete.read_text() != DUCKDB:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", DUCKDB], check=False).returncode != 0:
-            sys.exit(f"cannot install {DUCKDB} from PyPI: is it reachable?")
-        complete.write_text(DUCKDB)
-    return python
 
 
 def table(rows):
@@ -99,7 +87,7 @@ def main():
     if not arguments.incog.exists():
         sys.exit(f"there is no {arguments.incog}: run `cargo build --release` first")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    python = environment()
+    python = environment("venv", [DUCKDB])
     data, hierarchies = table(arguments.rows)
     job = FOLDER / f"landsend-{arguments.rows}.toml"
     write_job(job, data, hierarchies)

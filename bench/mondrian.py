@@ -22,8 +22,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
-FOLDER = PROJECT / "target" / "bench"
+from peers import FOLDER, PROJECT, environment
+
 PACKAGES = ["anonypy==0.2.1", "pandas"]
 COLUMNS = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation"]
 K = 10
@@ -57,18 +57,6 @@ print(json.dumps({"seconds": seconds, "loss": lost / len(table) / len(columns), 
 """
 
 
-def environment():
-    """A Python that has anonypy."""
-    venv = FOLDER / "venv-anonypy"
-    python, complete = venv / "bin" / "python", venv / "complete"
-    if not complete.exists() or complete.read_text() != " ".join(PACKAGES):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True)
-        if subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=False).returncode != 0:
-            sys.exit(f"cannot install {PACKAGES[0]} from PyPI: is it reachable?")
-        complete.write_text(" ".join(PACKAGES))
-    return python
-
-
 def incog(rounds):
     """What the benchmark says of each way to cut: a row of its table as a dictionary."""
     program = PROJECT / "target" / "release" / "incog-bench"
@@ -88,7 +76,7 @@ def main():
     arguments.add_argument("--data", type=Path, default=shared / "adult" / "adult.csv")
     arguments = arguments.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    python = environment()
+    python = environment("venv-anonypy", PACKAGES)
     theirs, ours = [], {}
     for round_ in range(arguments.rounds):
         command = [python, "-c", ANONYPY, arguments.data, str(K), ",".join(COLUMNS)]

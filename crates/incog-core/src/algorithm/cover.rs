@@ -71,20 +71,9 @@ impl Walk<'_> {
 
     /// Finds the border on one path; returns the bits of the lowest node that holds there, 0 if none does.
     fn bisect(&mut self) -> Result<u16> {
-        let mut path = vec![0];
-        while let Some(up) = self.least_change_up(path[path.len() - 1], |_| true) {
-            path.push(up);
-        }
-        let (mut low, mut high) = (0, path.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.judge(path[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Ok(path.get(high).map_or(0, |&node| self.n_bits[node]))
+        let path = path_up(self.run.lattice, &self.n_bits);
+        let border = first_holding(&path, |node| self.judge(node))?;
+        Ok(path.get(border).map_or(0, |&node| self.n_bits[node]))
     }
 
     fn along_the_border(&mut self, start: usize) -> Result<()> {
@@ -94,16 +83,40 @@ impl Walk<'_> {
                 let below = self.run.lattice.specializations(node).filter(|&node| self.is_undecided(node));
                 below.min_by_key(|&node| self.n_bits[node])
             } else {
-                self.least_change_up(node, |node| self.is_undecided(node))
+                least_change_up(self.run.lattice, &self.n_bits, node, |node| self.is_undecided(node))
             };
         }
         Ok(())
     }
+}
 
-    fn least_change_up(&self, node: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let above = self.run.lattice.generalizations(node).filter(|&node| is_wanted(node));
-        above.max_by_key(|&node| self.n_bits[node])
+/// On a path upward, where the first node is that holds, given that all above it do; the path's length if none does.
+pub(super) fn first_holding(path: &[usize], mut holds: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
+    let (mut low, mut high) = (0, path.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(path[middle])? {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
     }
+    Ok(high)
+}
+
+/// From the bottom to the top, always by the step that changes the fewest bits.
+pub(super) fn path_up(lattice: &Lattice, n_bits: &[u16]) -> Vec<usize> {
+    std::iter::successors(Some(0), |&node| least_change_up(lattice, n_bits, node, |_| true)).collect()
+}
+
+/// Of the nodes right above one that are wanted, the one with the most bits.
+pub(super) fn least_change_up(
+    lattice: &Lattice,
+    n_bits: &[u16],
+    node: usize,
+    is_wanted: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    lattice.generalizations(node).filter(|&node| is_wanted(node)).max_by_key(|&node| n_bits[node])
 }
 
 /// How many bits tell apart the groups of each node.

@@ -26,7 +26,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::algorithm::cover::{bits_of_all, by_distance};
+use crate::algorithm::cover::{bits_of_all, by_distance, first_holding, least_change_up, path_up};
 use crate::check::{Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, FrequencySource, Method};
@@ -263,18 +263,11 @@ impl Walk<'_> {
 
     /// Finds on one path where nodes begin to satisfy k; returns the bits of the first that does, 0 if none does.
     fn bisect(&mut self, k: u32) -> Result<u16> {
-        let mut path = vec![0];
-        while let Some(up) = self.least_change_up(path[path.len() - 1], |_| true) {
-            path.push(up);
-        }
-        let (mut low, mut high) = (0, path.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let node = path[middle];
-            let holds = if self.is_open(node, k) { self.count(node)? >= k } else { self.least[node] >= k };
-            if holds { high = middle } else { low = middle + 1 }
-        }
-        Ok(path.get(high).map_or(0, |&node| self.n_bits[node]))
+        let path = path_up(self.lattice, &self.n_bits);
+        let border = first_holding(&path, |node| {
+            Ok(if self.is_open(node, k) { self.count(node)? >= k } else { self.least[node] >= k })
+        })?;
+        Ok(path.get(border).map_or(0, |&node| self.n_bits[node]))
     }
 
     fn along_the_border(&mut self, start: usize, k: u32) -> Result<()> {
@@ -284,14 +277,9 @@ impl Walk<'_> {
                 let below = self.lattice.specializations(node).filter(|&node| self.is_open(node, k));
                 below.min_by_key(|&node| self.n_bits[node])
             } else {
-                self.least_change_up(node, |node| self.is_open(node, k))
+                least_change_up(self.lattice, &self.n_bits, node, |node| self.is_open(node, k))
             };
         }
         Ok(())
-    }
-
-    fn least_change_up(&self, node: usize, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let above = self.lattice.generalizations(node).filter(|&node| is_wanted(node));
-        above.max_by_key(|&node| self.n_bits[node])
     }
 }

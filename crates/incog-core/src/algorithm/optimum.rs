@@ -32,6 +32,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
+use crate::algorithm::cover::first_holding;
 use crate::check::{Keep, Problem, Suppressing, Verdict, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
@@ -134,21 +135,13 @@ impl Hunt<'_> {
     /// Finds the border on one path. Does anything hold?
     fn bisect(&mut self) -> Result<bool> {
         let path = self.path();
-        let (mut low, mut high) = (0, path.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.judge(path[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        let border = path[high.min(path.len() - 1)];
+        let first = first_holding(&path, |node| self.judge(node))?;
+        let border = path[first.min(path.len() - 1)];
         self.guess.threshold = self.guess.extents[border];
         if self.guess.is_far_off {
             self.guess.spread(self.lattice);
         }
-        Ok(high < path.len())
+        Ok(first < path.len())
     }
 
     /// From the bottom to the top, always by the step that costs least for how much it merges.

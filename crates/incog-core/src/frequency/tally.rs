@@ -183,7 +183,7 @@ pub(crate) struct Counters<W, C> {
     keys: Vec<W>,
     rows: Vec<C>,
     n_groups: usize,
-    dealt: Dealt<W, C>,
+    dealer: Dealer<W, C>,
     some: Dealt<W, C>,
     team: Team<W, C>,
     /// With more bits there is no counter for every cell, if that is limited.
@@ -387,18 +387,42 @@ impl<W: Word, C: Count> Counters<W, C> {
     }
 
     fn deal_out(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        let mut dealer = std::mem::take(&mut self.dealer);
         let n_parts = (lot.len() / PART).next_power_of_two();
-        // Slots are by the highest bits of the hash, so parts are by the lowest.
+        dealer.deal(lot, mask, n_parts);
+        self.n_groups = 0;
+        for part in 0..n_parts {
+            let part = dealer.part(part);
+            self.make_room(self.n_groups + part.len());
+            let rows = lot.rows.is_some().then(|| &dealer.dealt.rows[part.clone()]);
+            self.hash(Lot { keys: &dealer.dealt.keys[part], rows }, mask);
+        }
+        self.dealer = dealer;
+    }
+}
+
+/// Keys in the order of their parts.
+#[derive(Debug, Default)]
+struct Dealer<W, C> {
+    dealt: Dealt<W, C>,
+    /// Where each part ends.
+    ends: Vec<u32>,
+}
+
+impl<W: Word, C: Count> Dealer<W, C> {
+    /// Deals keys to parts by the lowest bits of the hash, because slots are by the highest.
+    fn deal(&mut self, lot: Lot<'_, W, C>, mask: W, n_parts: usize) {
+        let Dealer { dealt, ends } = self;
         let part_of = |key: W| (key & mask).hash() as usize & (n_parts - 1);
-        let mut ends = vec![0_u32; n_parts];
+        ends.clear();
+        ends.resize(n_parts, 0);
         for &key in lot.keys {
             ends[part_of(key)] += 1;
         }
         let mut start = 0;
-        for end in &mut ends {
+        for end in ends.iter_mut() {
             start += std::mem::replace(end, start);
         }
-        let mut dealt = std::mem::take(&mut self.dealt);
         if dealt.keys.len() < lot.len() {
             dealt.keys.resize(lot.len(), W::default());
         }
@@ -414,16 +438,11 @@ impl<W: Word, C: Count> Counters<W, C> {
             *next += 1;
         }
         // Where a part's next key would go is now where the part ends.
-        self.n_groups = 0;
-        let mut start = 0;
-        for end in ends {
-            let part = start..end as usize;
-            self.make_room(self.n_groups + part.len());
-            let rows = lot.rows.is_some().then(|| &dealt.rows[part.clone()]);
-            self.hash(Lot { keys: &dealt.keys[part.clone()], rows }, mask);
-            start = part.end;
-        }
-        self.dealt = dealt;
+    }
+
+    fn part(&self, part: usize) -> std::ops::Range<usize> {
+        let start = if part == 0 { 0 } else { self.ends[part - 1] };
+        start as usize..self.ends[part] as usize
     }
 }
 

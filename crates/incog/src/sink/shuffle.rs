@@ -158,9 +158,10 @@ mod tests {
         }
     }
 
-    fn rows(table: &Numbers) -> (Vec<u32>, usize) {
+    /// The rows in their new order, and how many each bucket has.
+    fn rows(table: &Numbers) -> (Vec<u32>, Vec<usize>) {
         let shuffled = Shuffled::new(table, &Watch::new()).unwrap();
-        let mut rows = Vec::new();
+        let (mut rows, mut sizes) = (Vec::new(), Vec::new());
         for bucket in 0..shuffled.n_buckets() {
             let bucket = shuffled.bucket(bucket);
             let n_before = rows.len();
@@ -169,15 +170,16 @@ mod tests {
                 rows.push(codes[0]);
             });
             assert_eq!(rows.len() - n_before, bucket.len());
+            sizes.push(bucket.len());
         }
-        (rows, shuffled.n_buckets())
+        (rows, sizes)
     }
 
     #[test]
     fn every_row_comes_once_in_another_order_each_time() {
         for n_rows in [0, 1, 1000, 200_000] {
-            let (mut first, n_buckets) = rows(&Numbers(n_rows));
-            assert_eq!(n_buckets > 1, n_rows == 200_000);
+            let (mut first, sizes) = rows(&Numbers(n_rows));
+            assert_eq!(sizes.len() > 1, n_rows == 200_000);
             if n_rows > 1 {
                 assert_ne!(first, rows(&Numbers(n_rows)).0, "one chance in 1000!");
             }
@@ -186,11 +188,11 @@ mod tests {
         }
     }
 
-    /// Where a row ends up does not depend on where it was: chi-square of halves and quarters, far beyond chance.
+    /// Where a row ends up does not depend on where it was, nor on where its neighbour ends up; far beyond chance.
     #[test]
     fn rows_from_everywhere_go_everywhere() {
         let n_rows = 200_000;
-        let (order, _) = rows(&Numbers(n_rows));
+        let (order, sizes) = rows(&Numbers(n_rows));
         let mut counts = [[0_i64; 4]; 4];
         for (at, row) in order.iter().enumerate() {
             counts[4 * at / n_rows][4 * *row as usize / n_rows] += 1;
@@ -198,5 +200,16 @@ mod tests {
         let expected = n_rows as i64 / 16;
         // Some 100 is a standard deviation.
         assert!(counts.iter().flatten().all(|count| (count - expected).abs() < 1000), "{counts:?}");
+
+        let mut bucket_of = vec![0; n_rows];
+        let mut rows = order.iter();
+        for (bucket, &size) in sizes.iter().enumerate() {
+            rows.by_ref().take(size).for_each(|&row| bucket_of[row as usize] = bucket);
+        }
+        let n_together = bucket_of.windows(2).filter(|pair| pair[0] == pair[1]).count() as f64;
+        let expected = n_rows as f64 / sizes.len() as f64;
+        assert!((n_together / expected - 1.0).abs() < 0.1, "{n_together} neighbours, expected {expected}");
+        let n_ascending = order.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!(n_ascending.abs_diff(n_rows / 2) < 2000, "{n_ascending} rows in their old order");
     }
 }

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::{Count, Counters, DENSE_BITS, Dealt, Lot, PART, Word};
+use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 
 /// From this many keys on, threads are worth their while.
 const SHARED_FROM: usize = 1 << 19;
@@ -21,14 +21,6 @@ const SHARED_DENSE_BITS: u32 = 18;
 pub(super) struct Team<W, C> {
     dealers: Vec<Dealer<W, C>>,
     members: Vec<Counters<W, C>>,
-}
-
-/// The keys of a share, in the order of their parts.
-#[derive(Debug, Default)]
-struct Dealer<W, C> {
-    dealt: Dealt<W, C>,
-    /// Where each part ends.
-    ends: Vec<u32>,
 }
 
 impl<'a, W: Word, C: Count> Lot<'a, W, C> {
@@ -133,7 +125,7 @@ impl<W: Word, C: Count> Counters<W, C> {
             parts.clone().flat_map(|part| dealers.iter().map(move |dealer| dealer.part(part).len())).sum();
         self.make_room(n_keys);
         self.n_groups = 0;
-        let mut dealt = std::mem::take(&mut self.dealt);
+        let mut dealt = std::mem::take(&mut self.some);
         for part in parts {
             dealt.keys.clear();
             dealt.rows.clear();
@@ -145,44 +137,7 @@ impl<W: Word, C: Count> Counters<W, C> {
             }
             self.hash(Lot { keys: &dealt.keys, rows: has_rows.then_some(&dealt.rows) }, mask);
         }
-        self.dealt = dealt;
-    }
-}
-
-impl<W: Word, C: Count> Dealer<W, C> {
-    /// Deals keys to parts by the lowest bits of the hash, because slots are by the highest.
-    fn deal(&mut self, lot: Lot<'_, W, C>, mask: W, n_parts: usize) {
-        let Dealer { dealt, ends } = self;
-        let part_of = |key: W| (key & mask).hash() as usize & (n_parts - 1);
-        ends.clear();
-        ends.resize(n_parts, 0);
-        for &key in lot.keys {
-            ends[part_of(key)] += 1;
-        }
-        let mut start = 0;
-        for end in ends.iter_mut() {
-            start += std::mem::replace(end, start);
-        }
-        if dealt.keys.len() < lot.len() {
-            dealt.keys.resize(lot.len(), W::default());
-        }
-        if lot.rows.is_some() && dealt.rows.len() < lot.len() {
-            dealt.rows.resize(lot.len(), C::default());
-        }
-        for (at, &key) in lot.keys.iter().enumerate() {
-            let next = &mut ends[part_of(key)];
-            dealt.keys[*next as usize] = key;
-            if let Some(rows) = lot.rows {
-                dealt.rows[*next as usize] = rows[at];
-            }
-            *next += 1;
-        }
-        // Where a part's next key would go is now where the part ends.
-    }
-
-    fn part(&self, part: usize) -> std::ops::Range<usize> {
-        let start = if part == 0 { 0 } else { self.ends[part - 1] };
-        start as usize..self.ends[part] as usize
+        self.some = dealt;
     }
 }
 
