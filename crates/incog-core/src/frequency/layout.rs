@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::frequency::key::{Key, Wide};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
@@ -316,6 +317,31 @@ impl<K: Key> Packed<K> {
             }
         });
         keys
+    }
+
+    /// The same where `read` brings the codes: of an attribute, for the records from a number on.
+    pub(crate) fn pack_parts(
+        &self,
+        n_rows: usize,
+        read: &(impl Fn(usize, usize, &mut [u32]) -> Result<()> + Sync),
+    ) -> Result<Vec<K>> {
+        // Large enough to be worth reading, and small enough for the cache.
+        const PART: usize = 1 << 15;
+        let mut keys = vec![K::zeros(self.n_bits); n_rows];
+        keys.par_chunks_mut(PART).enumerate().try_for_each_init(
+            || vec![0_u32; PART],
+            |codes, (part, keys)| {
+                let codes = &mut codes[..keys.len()];
+                for (attribute, values) in self.values.iter().enumerate() {
+                    read(attribute, part * PART, codes)?;
+                    for (key, &code) in keys.iter_mut().zip(&*codes) {
+                        key.unite(&values[code as usize]);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        Ok(keys)
     }
 
     /// The bits that a grouping keeps.

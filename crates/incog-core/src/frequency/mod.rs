@@ -18,12 +18,14 @@ mod key;
 mod layout;
 mod regroup;
 mod rows;
+mod stored;
 mod tally;
 
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
-pub(crate) use tally::{Count, Counters, Lot, Tally, Word};
+pub use stored::{Store, Stored};
+pub(crate) use tally::{Count, Counters, Lot, Picked, Tally, Word};
 
 use std::sync::Arc;
 
@@ -71,12 +73,35 @@ pub trait FrequencySource: Sync {
         Err(Error::new(ErrorKind::Internal, "a policy demands a sensitive column, which was not loaded"))
     }
 
-    /// Some of the groups, each whole: those of about one in `parts` records, a power of two. `None` where counting all
-    /// is as cheap, or where the source cannot do it.
-    ///
-    /// What is refused among some groups is refused among all: a node that fails by far can be seen to fail early.
-    fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {
-        let _ = (grouping, demand, parts);
+    /// Can [`visit_packed`](Self::visit_packed) show the records' keys?
+    fn shows_keys(&self) -> bool {
+        self.packed().is_some()
+    }
+
+    /// Shows the records' keys, many at a time, and tells whether it could. Those that are not in memory are read anew each
+    /// time.
+    fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
+        match self.packed() {
+            Some(keys) => visit(keys).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// How many bytes of groups a search may keep, if that is limited.
+    fn room(&self) -> Option<u64> {
+        None
+    }
+
+    /// Some of the groups, each whole: part number `part` of `parts`, a power of two, which have about equally many records.
+    /// `None` where the source cannot do it.
+    fn count_part(
+        &self,
+        grouping: &Grouping,
+        demand: &Demand,
+        part: u32,
+        parts: u32,
+    ) -> Result<Option<FrequencySet>> {
+        let _ = (grouping, demand, part, parts);
         Ok(None)
     }
 
@@ -148,6 +173,10 @@ pub(crate) trait PackedWord: Key + Word {
     fn of_records(keys: PackedKeys<'_>) -> Option<&[Self]>;
     /// What a grouping keeps of a key of this type.
     fn mask(layout: &KeyLayout, grouping: &Grouping) -> Self;
+    /// Appends keys as bytes.
+    fn write_bytes(keys: &[Self], to: &mut Vec<u8>);
+    /// The keys that were written so, in place of those that are there.
+    fn read_bytes(bytes: &[u8], to: &mut Vec<Self>);
 }
 
 macro_rules! packed_word {
@@ -169,6 +198,18 @@ macro_rules! packed_word {
 
             fn mask(layout: &KeyLayout, grouping: &Grouping) -> Self {
                 layout.$packed().mask(grouping)
+            }
+
+            fn write_bytes(keys: &[Self], to: &mut Vec<u8>) {
+                to.extend(keys.iter().flat_map(|key| key.to_le_bytes()));
+            }
+
+            fn read_bytes(bytes: &[u8], to: &mut Vec<Self>) {
+                let words = bytes.chunks_exact(size_of::<Self>());
+                to.clear();
+                to.extend(
+                    words.map(|word| <$word>::from_le_bytes(word.try_into().expect("as long as a key"))),
+                );
             }
         }
     };

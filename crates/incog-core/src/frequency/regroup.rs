@@ -69,16 +69,11 @@ const PARTS: usize = 256;
 /// How many keys are looked at to tell whether most are different.
 const SAMPLE: usize = 1 << 14;
 
-/// The keys of about one in `parts` groups, all that a group has, masked; `None` if grouping all is as cheap.
-pub(crate) fn some_of<K: Key>(keys: &[K], target: &Target<K>, parts: u32) -> Option<Vec<K>> {
+/// To which of `parts` parts, a power of two, a masked key belongs. By bits from the middle of the hash: keys are dealt out by the
+/// low ones, and tables indexed by the high ones.
+pub(crate) fn part_of<K: Key>(masked: &K, parts: u32) -> u32 {
     debug_assert!(parts.is_power_of_two());
-    if target.n_bits <= MAX_DENSE_BITS || keys.len() < PARTITION_FROM {
-        return None;
-    }
-    let masked = keys.iter().map(|key| key.masked(&target.mask));
-    // Bits from the middle of the hash: keys are dealt out by the low ones, and tables indexed by the high ones.
-    let is_chosen = |key: &K| (key.mix() >> 24) & u64::from(parts - 1) == 0;
-    Some(masked.filter(is_chosen).collect())
+    (masked.mix() >> 24) as u32 & (parts - 1)
 }
 
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.

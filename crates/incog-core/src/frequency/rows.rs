@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
-use crate::frequency::regroup::{Assignment, Regrouped, regroup, some_of};
+use crate::frequency::regroup::{Assignment, Regrouped, part_of, regroup};
+use crate::frequency::stored::Gathered;
 use crate::frequency::{
     Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, PackedKeys, Scratch,
     with_keys,
@@ -23,6 +24,11 @@ use crate::table::{Column, Table};
 
 /// From this many records on, threads are worth their while.
 const SHARED_FROM: usize = 1 << 19;
+
+/// Of more records than this,
+const MANY: usize = 1 << 24;
+/// so many are looked at at a time, where groups take less memory than records.
+const MANY_AT_A_TIME: usize = 1 << 22;
 
 /// All records as packed keys.
 #[derive(Debug)]
@@ -36,6 +42,8 @@ pub struct Rows {
     pairs: Vec<OnceLock<Pairs>>,
     /// Scratch memory that is not in use: fresh pages for every scan would cost as much as the scan.
     scratch: Mutex<Vec<Scratch>>,
+    /// How many bytes of groups a search may keep, if that is limited.
+    room: Option<u64>,
 }
 
 impl Rows {
@@ -46,9 +54,7 @@ impl Rows {
 
     /// The same with keys no narrower than `width`.
     pub fn with_width(table: &Table, attributes: &Attributes, width: KeyWidth) -> Result<Self> {
-        if table.n_rows() >= u32::MAX as usize {
-            return Err(Error::new(ErrorKind::Limit, "the table has more than 4,294,967,294 rows"));
-        }
+        check_number(table.with_codes()?.n_rows())?;
         let layout = Arc::new(KeyLayout::at_least(attributes, width));
         let columns: Vec<&[u32]> = attributes
             .iter()
@@ -68,7 +74,30 @@ impl Rows {
             KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_columns(n_rows, &columns)),
             KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_columns(n_rows, &columns)),
         };
-        Ok(Rows {
+        Ok(Rows::of_keys(layout, n_rows, keys))
+    }
+
+    /// The records of a table that is elsewhere: `read` brings the value codes of an attribute for the records from a number
+    /// on, as many as there is room for. With a list of value codes for each sensitive column that may be asked for.
+    pub fn of_parts(
+        attributes: &Attributes,
+        n_rows: usize,
+        sensitive: Vec<Vec<u32>>,
+        read: impl Fn(usize, usize, &mut [u32]) -> Result<()> + Sync,
+    ) -> Result<Self> {
+        check_number(n_rows)?;
+        let layout = Arc::new(KeyLayout::at_least(attributes, KeyWidth::U64));
+        let keys = match layout.width() {
+            KeyWidth::U64 => Keys::U64(layout.packed_u64().pack_parts(n_rows, &read)?),
+            KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_parts(n_rows, &read)?),
+            KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_parts(n_rows, &read)?),
+        };
+        let pairs = sensitive.iter().map(|_| OnceLock::new()).collect();
+        Ok(Rows { sensitive, pairs, ..Rows::of_keys(layout, n_rows, keys) })
+    }
+
+    fn of_keys(layout: Arc<KeyLayout>, n_rows: usize, keys: Keys) -> Self {
+        Rows {
             layout,
             n_rows,
             keys,
@@ -76,7 +105,14 @@ impl Rows {
             sensitive: Vec::new(),
             pairs: Vec::new(),
             scratch: Mutex::default(),
-        })
+            room: None,
+        }
+    }
+
+    /// The same with a limit on how many bytes of groups a search may keep.
+    #[must_use]
+    pub fn with_room(self, bytes: u64) -> Self {
+        Rows { room: Some(bytes), ..self }
     }
 
     /// Lets groups be measured in distinct values of the `unit` column: one person, several rows.
@@ -156,12 +192,24 @@ impl Rows {
     ) -> Option<Regrouped<K>> {
         let n_threads = rayon::current_num_threads();
         let is_counting = method == Method::Auto && assignment == Assignment::Skip;
-        if n_threads < 2 || keys.len() < SHARED_FROM || !is_counting {
+        let is_worth_it = keys.len() > MANY || (n_threads > 1 && keys.len() >= SHARED_FROM);
+        if !is_worth_it || !is_counting {
             return None;
         }
         let group = |keys: &[K], rows: Option<&[u64]>| {
             regroup(keys, rows, target, method, Assignment::Skip, &mut Scratch::default())
         };
+        if keys.len() > MANY {
+            let mut gathered = Gathered::default();
+            let mut scratch = Scratch::default();
+            for keys in keys.chunks(MANY_AT_A_TIME) {
+                let shares = keys.par_chunks(keys.len().div_ceil(n_threads)).map(|keys| group(keys, None));
+                for share in shares.collect::<Vec<_>>() {
+                    gathered.add(share, target, &mut scratch);
+                }
+            }
+            return Some(gathered.finish(target, &mut scratch));
+        }
         // A share has about as many groups for its records, or fewer.
         let n_sample = SHARED_FROM / 8;
         if group(&keys[..n_sample], None).rows.len() > n_sample / 2 {
@@ -268,13 +316,36 @@ impl FrequencySource for Rows {
         });
     }
 
-    fn count_some(&self, grouping: &Grouping, demand: &Demand, parts: u32) -> Result<Option<FrequencySet>> {
+    fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
+        // Not more at a time than can be dealt out without taking as much memory as the records.
+        let n_keys = if self.n_rows > MANY { MANY_AT_A_TIME } else { self.n_rows.max(1) };
+        match &self.keys {
+            Keys::U64(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U64(keys)))?,
+            Keys::U128(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U128(keys)))?,
+            Keys::Wide(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn room(&self) -> Option<u64> {
+        self.room
+    }
+
+    fn count_part(
+        &self,
+        grouping: &Grouping,
+        demand: &Demand,
+        part: u32,
+        parts: u32,
+    ) -> Result<Option<FrequencySet>> {
         if !demand.is_rows_only() {
             return Ok(None);
         }
         with_keys!(self.layout, &self.keys, |keys, packed| {
-            let some = some_of(keys, &packed.target(&self.layout, grouping), parts);
-            some.map(|some| self.group(&some, packed, grouping, demand, Method::Auto)).transpose()
+            let mask = packed.target(&self.layout, grouping).mask;
+            let masked = keys.par_iter().map(|key| key.masked(&mask));
+            let some: Vec<_> = masked.filter(|key| part_of(key, parts) == part).collect();
+            self.group(&some, packed, grouping, demand, Method::Auto).map(Some)
         })
     }
 
@@ -300,6 +371,7 @@ impl FrequencySource for Rows {
             sensitive: self.sensitive.iter().map(|codes| kept(codes, is_kept)).collect(),
             pairs: self.sensitive.iter().map(|_| OnceLock::new()).collect(),
             scratch: Mutex::default(),
+            room: self.room,
         }))
     }
 }
@@ -331,6 +403,14 @@ fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
         }
     }
     n_new as usize
+}
+
+/// Records are numbered by `u32`.
+pub(super) fn check_number(n_rows: usize) -> Result<()> {
+    if n_rows < u32::MAX as usize {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Limit, "the table has more than 4,294,967,294 rows"))
 }
 
 fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {

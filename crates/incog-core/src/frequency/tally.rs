@@ -15,14 +15,17 @@
 //! Keys need not be distinct, so the records themselves are groups of one row each ([`Lot::records`]): nothing has to be
 //! grouped before searching starts.
 //!
-//! Where there are very many keys, several threads share the work ([`shared`]).
+//! Where there are very many keys, several threads share the work ([`shared`]); keys that are not in memory come in parts
+//! ([`parts`]).
 //!
 //! Groups come out in the order of their first key, or part by part; hashes have no seed. Cost: about 2 ns a key where
 //! the counters fit the cache; memory: the counters, and the groups.
 
+mod parts;
 mod shared;
 
 use incog_bits::{Compress, CompressWide};
+use parts::Gathered;
 use shared::Team;
 
 /// A number of rows that stops at its greatest value.
@@ -186,6 +189,7 @@ pub(crate) struct Counters<W, C> {
     dealer: Dealer<W, C>,
     some: Dealt<W, C>,
     team: Team<W, C>,
+    gathered: Gathered<W, C>,
     /// With more bits there is no counter for every cell, if that is limited.
     most_bits: Option<u32>,
 }
@@ -208,6 +212,33 @@ impl<W: Word, C: Count> Dealt<W, C> {
                 }
             }
         }
+    }
+}
+
+/// The keys of some groups, all that these groups have.
+#[derive(Debug, Default)]
+pub(crate) struct Picked<W, C>(Dealt<W, C>);
+
+impl<W: Word, C: Count> Picked<W, C> {
+    pub(crate) fn clear(&mut self) {
+        self.0.keys.clear();
+        self.0.rows.clear();
+    }
+
+    /// Adds the keys of part number `part` of so many, a power of two, by the groups that a mask makes. Either all lots have
+    /// rows or none.
+    pub(crate) fn pick(&mut self, lot: Lot<'_, W, C>, mask: W, part: u64, of: u64) {
+        debug_assert!(of.is_power_of_two());
+        // Bits from the middle: parts are by the low ones, slots by the high ones.
+        let is_in = |key: W| (key & mask).hash() >> 24 & (of - 1) == part;
+        if !Counters::picks_shared(lot, is_in, &mut self.0) {
+            self.0.pick(lot, is_in);
+        }
+    }
+
+    pub(crate) fn lot(&self) -> Lot<'_, W, C> {
+        let Dealt { keys, rows } = &self.0;
+        Lot { keys, rows: (rows.len() == keys.len()).then_some(rows) }
     }
 }
 
@@ -276,20 +307,19 @@ impl<W: Word, C: Count> Counters<W, C> {
         }
     }
 
-    /// The same for about one in `parts` groups, a power of two. What is refused among some groups is refused among all.
-    pub(crate) fn merge_some(&mut self, lot: Lot<'_, W, C>, mask: W, parts: u64) {
-        debug_assert!(parts.is_power_of_two());
-        let mut some = std::mem::take(&mut self.some);
-        some.keys.clear();
-        some.rows.clear();
-        // Bits from the middle: parts are by the low ones, slots by the high ones.
-        let is_in = |key: W| (key & mask).hash() >> 24 & (parts - 1) == 0;
-        if !Counters::picks_shared(lot, is_in, &mut some) {
-            some.pick(lot, is_in);
-        }
-        let rows = lot.rows.is_some().then_some(some.rows.as_slice());
-        self.by_hash(Lot { keys: &some.keys, rows }, mask);
-        self.some = some;
+    /// The same for about one in `of` groups, a power of two. What is refused among some groups is refused among all.
+    pub(crate) fn merge_some(&mut self, lot: Lot<'_, W, C>, mask: W, of: u64) {
+        let mut some = Picked::default();
+        std::mem::swap(&mut some.0, &mut self.some);
+        some.clear();
+        some.pick(lot, mask, 0, of);
+        self.by_hash(some.lot(), mask);
+        self.some = some.0;
+    }
+
+    /// The same for what was picked.
+    pub(crate) fn merge_picked(&mut self, some: &Picked<W, C>, mask: W) {
+        self.by_hash(some.lot(), mask);
     }
 
     /// Room for a group a key, and one more to write to in vain.
@@ -301,13 +331,19 @@ impl<W: Word, C: Count> Counters<W, C> {
     }
 
     fn dense(&mut self, lot: Lot<'_, W, C>, mask: W) {
+        let n_groups = self.count_cells(lot, mask, 0);
+        self.collect(n_groups);
+    }
+
+    /// Adds keys to the counters of their cells, where there are so many groups already. Returns how many there are then.
+    fn count_cells(&mut self, lot: Lot<'_, W, C>, mask: W, mut n_groups: usize) -> usize {
         let n_cells = 1_usize << mask.n_ones();
         if self.cells.len() < n_cells {
+            debug_assert_eq!(n_groups, 0, "all parts have the same cells");
             self.cells = vec![C::default(); n_cells];
         }
         let cells = &mut self.cells[..n_cells];
         let (keys, numbers) = (&mut self.keys, &mut self.numbers);
-        let mut n_groups = 0;
         let mut add = |some: &[W], block: &[u32], rows: Option<&[C]>| {
             // Room for a group a key, and one more to write to in vain; not for all keys at once, which may be many more.
             let room = n_groups + some.len() + 1;
@@ -341,11 +377,16 @@ impl<W: Word, C: Count> Counters<W, C> {
             rows = later;
             add(some, block, now);
         });
+        n_groups
+    }
+
+    /// Takes the counters of so many groups, and leaves zeros.
+    fn collect(&mut self, n_groups: usize) {
         if self.rows.len() < self.keys.len() {
             self.rows.resize(self.keys.len(), C::default());
         }
-        for (to, &number) in self.rows.iter_mut().zip(&numbers[..n_groups]) {
-            *to = std::mem::take(&mut cells[number as usize]);
+        for (to, &number) in self.rows.iter_mut().zip(&self.numbers[..n_groups]) {
+            *to = std::mem::take(&mut self.cells[number as usize]);
         }
         self.n_groups = n_groups;
     }

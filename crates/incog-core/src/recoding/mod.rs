@@ -79,6 +79,13 @@ impl PerLevel {
         &self.levels
     }
 
+    /// Which of some records are released, given a column of value codes per attribute: their positions, ascending. For records
+    /// that are in no table.
+    pub fn released(&self, columns: &[&[u32]]) -> Vec<u32> {
+        let n_records = columns.first().map_or(0, |codes| codes.len() as u32);
+        self.suppressed.records_outside(n_records, columns)
+    }
+
     /// How many records are left out.
     pub fn suppressed_rows(&self) -> u64 {
         self.suppressed.measures().rows().iter().sum()
@@ -97,6 +104,7 @@ impl Recoding {
                     .ok_or_else(|| Error::input(format!("the table has no column `{}`", attribute.name())))
             })
             .collect::<Result<_>>()?;
+        table.with_codes()?;
         let n_rows = u32::try_from(table.n_rows())
             .map_err(|_| Error::new(ErrorKind::Limit, "the table has more than 4,294,967,295 rows"))?;
         let of_values = match self {

@@ -81,6 +81,17 @@ impl Column {
         self.codes.shrink_to_fit();
     }
 
+    /// Forgets the rows, which somebody else has by now; the values keep their codes.
+    pub fn forget_rows(&mut self) {
+        self.codes.clear();
+    }
+
+    /// Forgets the rows and the values.
+    pub fn forget_all(&mut self) {
+        self.codes.clear();
+        self.dictionary = Dictionary::default();
+    }
+
     /// The column's name, as in the header.
     pub fn name(&self) -> &str {
         &self.name
@@ -107,11 +118,13 @@ impl Column {
     }
 }
 
-/// The records: columns of equal length and distinct names.
+/// The records: columns of equal length and distinct names. Where there are more records than fit the memory, somebody else
+/// has their codes, and the columns have none ([`of_values`](Table::of_values)).
 #[derive(Debug, Clone)]
 pub struct Table {
     columns: Vec<Column>,
     n_rows: usize,
+    has_codes: bool,
 }
 
 impl Table {
@@ -132,7 +145,29 @@ impl Table {
                     .with_hint("rename one of them in the header"));
             }
         }
-        Ok(Table { columns, n_rows })
+        Ok(Table { columns, n_rows, has_codes: true })
+    }
+
+    /// A table of `n_rows` records whose codes are elsewhere: the columns have their values, and no rows. An identifier may
+    /// have no values either.
+    pub fn of_values(columns: Vec<Column>, n_rows: usize) -> Result<Self> {
+        if columns.iter().any(|column| !column.codes.is_empty()) {
+            return Err(Error::new(crate::ErrorKind::Internal, "a column has rows that should be elsewhere"));
+        }
+        Ok(Table { n_rows, has_codes: false, ..Table::new(columns)? })
+    }
+
+    /// Do the columns have a code for every record?
+    pub fn has_codes(&self) -> bool {
+        self.has_codes
+    }
+
+    /// Fails unless the columns have a code for every record.
+    pub(crate) fn with_codes(&self) -> Result<&Self> {
+        if self.has_codes {
+            return Ok(self);
+        }
+        Err(Error::new(crate::ErrorKind::Internal, "the records of this table are not in memory"))
     }
 
     /// How many records there are.
@@ -187,5 +222,19 @@ mod tests {
         assert_eq!(uneven.to_string(), "column `b` has 0 rows, column `a` has 1");
         assert!(Table::new(vec![column("a", &[]), column("a", &[])]).is_err());
         assert_eq!(Table::new(vec![]).unwrap().n_rows(), 0);
+    }
+
+    #[test]
+    fn values_keep_their_codes_when_rows_are_forgotten() {
+        let mut column = Column::from_cells("c", Role::Other, ["b", "a"]).unwrap();
+        assert!(Table::of_values(vec![column.clone()], 2).is_err(), "its rows would be there twice");
+        column.forget_rows();
+        assert_eq!((column.push("a").unwrap(), column.push("c").unwrap()), (1, 2));
+        column.forget_rows();
+        let table = Table::of_values(vec![column.clone()], 4).unwrap();
+        assert_eq!((table.n_rows(), table.has_codes()), (4, false));
+        assert_eq!(table.with_codes().unwrap_err().kind(), crate::ErrorKind::Internal);
+        column.forget_all();
+        assert_eq!(column.push("c").unwrap(), 0);
     }
 }

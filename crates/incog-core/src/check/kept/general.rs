@@ -24,6 +24,9 @@ impl<'a> General<'a> {
 }
 
 impl Groups for General<'_> {
+    // A key, its rows and some sensitive values.
+    const BYTES_A_GROUP: u64 = 64;
+
     type Set = FrequencySet;
     type Mask = Grouping;
 

@@ -18,7 +18,8 @@
 //! together have grown too large; then the one goes that was last used longest ago.
 //!
 //! Cost: one merge a node, linear in the groups of the set taken. Memory: at most twice as many groups as there are records,
-//! or some millions; where one node is looked for, not more than four times as many as there are records.
+//! or some millions; where one node is looked for, not more than four times as many as there are records; and not more than
+//! the source has [room](crate::frequency::FrequencySource::room) for.
 
 mod general;
 mod small;
@@ -154,6 +155,9 @@ pub(crate) fn suppressing<'a>(
 
 /// A way to count groups.
 trait Groups {
+    /// About so many bytes a group takes that is kept.
+    const BYTES_A_GROUP: u64;
+
     /// Groups that are kept.
     type Set;
     /// What tells whether groups can be made from others.
@@ -177,6 +181,10 @@ trait Groups {
     fn largest_k(&self, most: u64) -> u64;
     /// How many they are.
     fn n_groups(&self) -> usize;
+    /// Can they be kept? Not if there were too many for the memory.
+    fn are_all_there(&self) -> bool {
+        true
+    }
     /// Those groups, to be kept.
     fn take(&mut self) -> Self::Set;
     /// Those of them that are left out.
@@ -236,6 +244,9 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         let Shelf { problem, family, keep, room } = shelf;
         let layout = problem.source.layout();
         let n_records = usize::try_from(problem.source.n_rows()).unwrap_or(usize::MAX);
+        // Half of the room is for what is kept; the other half for what is being counted.
+        let limit = problem.source.room().map_or(u64::MAX, |room| room / 2 / G::BYTES_A_GROUP);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         KeptJudge {
             groups,
             layout,
@@ -246,7 +257,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             in_vain: Vec::new(),
             n_records,
             n_kept: 0,
-            capacity: room.capacity(n_records),
+            capacity: room.capacity(n_records).min(limit),
             work: Work::default(),
         }
     }
@@ -391,6 +402,9 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 
     /// Are the groups counted last clearly fewer than those that they were made from?
     fn is_worth_it(&self, n_before: usize) -> bool {
+        if !self.groups.are_all_there() {
+            return false;
+        }
         let n_groups = self.groups.n_groups() as u64;
         let most = if n_before < LARGE { n_before as u64 / 5 * 4 } else { n_before as u64 / 2 };
         n_groups <= most

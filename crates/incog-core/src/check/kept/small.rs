@@ -1,9 +1,15 @@
 //! Counting for policies about numbers of rows: packed keys with small counters.
+//!
+//! Records that are not in memory, or are very many, are looked at in parts. Where memory is limited and a node has more groups
+//! than that, they are judged a part of the groups at a time, each with a look at all records, and only those that are
+//! left out are kept: that is as exact, and takes as many looks as there are parts.
 
 use super::{Groups, Room, largest_k};
 use crate::check::Problem;
-use crate::error::Result;
-use crate::frequency::{Count, Counters, FrequencySet, Lot, Method, PackedWord, Tally};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::{
+    Count, Counters, FrequencySet, FrequencySource, Lot, Method, PackedWord, Picked, Tally,
+};
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
 
@@ -18,6 +24,10 @@ const FIRST_PARTS: u64 = 32;
 const LEAST_PARTS: u64 = 4;
 /// So many records tell about how many groups there are.
 const SAMPLE: usize = 1 << 13;
+/// More records than this are looked at in parts.
+const MANY: u64 = 1 << 24;
+/// While groups are gathered, each takes about so many keys and counters.
+const TIMES_GATHERED: u64 = 5;
 
 /// Groups of at least `k` rows are admitted.
 pub(super) struct Small<'a, W, C> {
@@ -28,6 +38,8 @@ pub(super) struct Small<'a, W, C> {
     last: Grouping,
     /// Some of the records, once they were asked for.
     sample: Option<Vec<W>>,
+    /// How many groups there are, where only those that are left out are in the counters.
+    n_judged: Option<usize>,
 }
 
 impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
@@ -42,16 +54,116 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             },
             last: Grouping::NOTHING,
             sample: None,
+            n_judged: None,
         }
     }
 
-    /// The records, where they are at hand.
+    /// The records, where they are at hand and not too many.
     fn records(&self) -> Option<Lot<'a, W, C>> {
-        Some(Lot::records(W::of_records(self.problem.source.packed()?)?))
+        let source = self.problem.source;
+        if source.n_rows() > MANY {
+            return None;
+        }
+        Some(Lot::records(W::of_records(source.packed()?)?))
+    }
+
+    /// Shows the records in parts, if the source can.
+    fn visit(&self, visit: &mut dyn FnMut(Lot<'_, W, C>)) -> Result<bool> {
+        visit_records(self.problem.source, visit)
+    }
+
+    /// Some of the records, evenly spread. `None` where they are not at hand.
+    fn sample_of_records(&self) -> Option<Vec<W>> {
+        if let Some(records) = self.records() {
+            return Some(records.every(records.len() / SAMPLE));
+        }
+        let step = (self.problem.source.n_rows() / SAMPLE as u64).max(1) as usize;
+        let mut sample = Vec::new();
+        // What cannot be read now cannot be read later, and will be told then.
+        let is_shown = self.visit(&mut |lot| sample.extend(lot.every(step))).ok()?;
+        is_shown.then_some(sample)
+    }
+
+    /// So many groups may be gathered at a time.
+    fn most_groups(&self) -> usize {
+        let bytes_a_group = TIMES_GATHERED * Self::BYTES_A_GROUP;
+        let most = self.problem.source.room().map_or(u64::MAX, |room| room / 2 / bytes_a_group);
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+
+    /// Counts all groups from parts of the records. Are there few enough? Otherwise about how many there are.
+    fn count_in_parts(&mut self, mask: W) -> Result<Result<(), usize>> {
+        let most = self.most_groups();
+        let (source, counters) = (self.problem.source, &mut self.counters);
+        let mut n_seen = 0;
+        counters.begin();
+        visit_records(source, &mut |lot: Lot<'_, W, C>| {
+            // What is too much stays too much.
+            if counters.n_so_far() <= most {
+                counters.add(lot, mask);
+                n_seen += lot.len() as u64;
+            }
+        })?;
+        let n_groups = counters.n_so_far();
+        counters.end(mask);
+        if n_groups <= most {
+            return Ok(Ok(()));
+        }
+        let all = n_groups as u64 * source.n_rows() / n_seen.max(1);
+        Ok(Err(usize::try_from(all).unwrap_or(usize::MAX)))
+    }
+
+    /// Judges the groups, about `n_groups`, some of them at a time; those that are left out are in the counters in the end.
+    /// Stops when they are more than may be.
+    fn judge_in_parts(&mut self, mask: W, n_groups: usize) -> Result<()> {
+        let of = n_groups.div_ceil((self.most_groups() / 2).max(1)).next_power_of_two() as u64;
+        let (source, counters) = (self.problem.source, &mut self.counters);
+        let (mut keys, mut rows) = (Vec::new(), Vec::new());
+        let (mut n_judged, mut n_refused) = (0, 0);
+        let mut picked = Picked::default();
+        for part in 0..of {
+            counters.begin();
+            visit_records(source, &mut |lot: Lot<'_, W, C>| {
+                picked.clear();
+                picked.pick(lot, mask, part, of);
+                counters.add(picked.lot(), mask);
+            })?;
+            counters.end(mask);
+            let groups = counters.keys().iter().zip(counters.rows());
+            for (&key, rows_of) in groups.filter(|(_, rows)| rows.rows() < self.k) {
+                n_refused += rows_of.rows();
+                keys.push(key);
+                rows.push(rows_of.rows());
+            }
+            n_judged += counters.keys().len();
+            if n_refused > self.problem.policy.budget() {
+                n_judged = n_judged * of as usize / (part as usize + 1);
+                break;
+            }
+        }
+        counters.load(&keys, rows.into_iter());
+        self.n_judged = Some(n_judged);
+        Ok(())
     }
 }
 
+/// Shows the records of a source in parts, if it can.
+fn visit_records<W: PackedWord, C: Count>(
+    source: &dyn FrequencySource,
+    visit: &mut dyn FnMut(Lot<'_, W, C>),
+) -> Result<bool> {
+    source.visit_packed(&mut |keys| {
+        let keys = W::of_records(keys);
+        let keys =
+            keys.ok_or_else(|| Error::new(ErrorKind::Internal, "records have keys of another width"))?;
+        visit(Lot::records(keys));
+        Ok(())
+    })
+}
+
 impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
+    const BYTES_A_GROUP: u64 = (size_of::<W>() + size_of::<C>()) as u64;
+
     type Set = Tally<W, C>;
     type Mask = W;
 
@@ -65,11 +177,17 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
 
     fn count(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<()> {
         self.last = *to;
+        self.n_judged = None;
         let mask = self.mask(to);
         let source = self.problem.source;
         match (from, self.records()) {
             (Some(tally), _) => self.counters.merge(tally.lot(), mask),
             (None, Some(records)) => self.counters.merge(records, mask),
+            (None, None) if source.shows_keys() => {
+                if let Err(n_groups) = self.count_in_parts(mask)? {
+                    self.judge_in_parts(mask, n_groups)?;
+                }
+            }
             (None, None) => {
                 let set = source.count(to, &self.problem.policy.demand(), Method::Auto)?;
                 self.counters.load(set.packed_keys(), set.measures().rows().iter().copied());
@@ -79,8 +197,10 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
     }
 
     fn estimate(&mut self, to: &Grouping) -> Option<usize> {
-        let records = self.records()?;
-        let sample = self.sample.get_or_insert_with(|| records.every(records.len() / SAMPLE));
+        if self.sample.is_none() {
+            self.sample = Some(self.sample_of_records()?);
+        }
+        let sample = self.sample.as_ref()?;
         let mask = W::mask(self.problem.source.layout(), to);
         self.counters.merge(Lot::records(sample), mask);
         // Chao's estimate: the more groups were seen once rather than twice, the more were not seen at all.
@@ -92,27 +212,40 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
     fn fails_early(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<Option<usize>> {
         let mask = self.mask(to);
         let lot = match (from, self.records()) {
-            (Some(tally), _) => tally.lot(),
-            (None, Some(records)) => records,
+            (Some(tally), _) => Some(tally.lot()),
+            (None, Some(records)) => Some(records),
+            (None, None) if self.problem.source.shows_keys() => None,
             (None, None) => return Ok(None),
         };
-        if lot.len() < SOME_FROM || mask.n_ones() < SOME_FROM_BITS {
+        let n_keys = lot.map_or(self.problem.source.n_rows(), |lot| lot.len() as u64);
+        if n_keys < SOME_FROM as u64 || mask.n_ones() < SOME_FROM_BITS {
             return Ok(None);
         }
         let budget = self.problem.policy.budget();
-        let mut parts = FIRST_PARTS;
+        let first_parts = FIRST_PARTS.max(n_keys.div_ceil(self.most_groups() as u64).next_power_of_two());
+        let mut parts = first_parts;
         loop {
-            self.counters.merge_some(lot, mask, parts);
+            match lot {
+                Some(lot) => self.counters.merge_some(lot, mask, parts),
+                None => {
+                    let mut picked = Picked::default();
+                    self.visit(&mut |lot| picked.pick(lot, mask, 0, parts))?;
+                    self.counters.merge_picked(&picked, mask);
+                }
+            }
             let refused = self.counters.rows_below(self.k);
             if refused > budget {
                 return Ok(Some(self.counters.keys().len() * parts as usize));
             }
             // A part as large as needed, and somewhat larger; if that is not much less than all, then all.
             let likely = refused.saturating_mul(parts) / budget.saturating_add(budget / 4).max(1);
-            if parts < FIRST_PARTS || likely < LEAST_PARTS {
+            if parts < first_parts || likely < LEAST_PARTS {
                 return Ok(None);
             }
-            parts = 1 << likely.ilog2();
+            parts = (1 << likely.ilog2()).max(n_keys.div_ceil(self.most_groups() as u64).next_power_of_two());
+            if parts >= first_parts {
+                return Ok(None);
+            }
         }
     }
 
@@ -129,7 +262,11 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
     }
 
     fn n_groups(&self) -> usize {
-        self.counters.keys().len()
+        self.n_judged.unwrap_or(self.counters.keys().len())
+    }
+
+    fn are_all_there(&self) -> bool {
+        self.n_judged.is_none()
     }
 
     fn take(&mut self) -> Tally<W, C> {

@@ -14,7 +14,7 @@ use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 const SHARED_FROM: usize = 1 << 19;
 
 /// With more bits, merging what the threads have counted takes as long as counting.
-const SHARED_DENSE_BITS: u32 = 18;
+pub(super) const SHARED_DENSE_BITS: u32 = 18;
 
 /// What the threads work with.
 #[derive(Debug, Default)]
@@ -72,6 +72,23 @@ impl<W: Word, C: Count> Counters<W, C> {
     }
 
     fn dense_shared(&mut self, lot: Lot<'_, W, C>, mask: W, n_threads: usize) {
+        self.n_groups = 0;
+        self.count_by_members(lot, mask, n_threads);
+        self.collect(self.n_groups);
+    }
+
+    /// Adds keys to the counters of their cells, if that is worth several threads.
+    pub(super) fn counts_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
+        let n_threads = rayon::current_num_threads();
+        if n_threads < 2 || lot.len() < SHARED_FROM {
+            return false;
+        }
+        self.count_by_members(lot, mask, n_threads);
+        true
+    }
+
+    /// Each thread counts a share of the keys; their groups are then added to those that there are.
+    fn count_by_members(&mut self, lot: Lot<'_, W, C>, mask: W, n_threads: usize) {
         let mut team = std::mem::take(&mut self.team);
         team.members.resize_with(n_threads, Counters::default);
         let n_keys = lot.len().div_ceil(n_threads);
@@ -79,9 +96,10 @@ impl<W: Word, C: Count> Counters<W, C> {
             let start = lot.len().min(at * n_keys);
             member.dense(lot.slice(start..lot.len().min(start + n_keys)), mask);
         });
-        let keys: Vec<W> = team.members.iter().flat_map(Counters::keys).copied().collect();
-        let rows: Vec<C> = team.members.iter().flat_map(Counters::rows).copied().collect();
-        self.dense(Lot { keys: &keys, rows: Some(&rows) }, mask);
+        for member in &team.members {
+            let groups = Lot { keys: member.keys(), rows: Some(member.rows()) };
+            self.n_groups = self.count_cells(groups, mask, self.n_groups);
+        }
         self.team = team;
     }
 

@@ -1,0 +1,172 @@
+//! Records that are not in memory: whatever the room, the answers are those of records that are.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use incog_core::algorithm::{Algorithm, Search, optimum};
+use incog_core::check::{CheckerKind, Problem};
+use incog_core::frequency::{FrequencySet, FrequencySource, Method, Rows, Store, Stored};
+use incog_core::group::Demand;
+use incog_core::hierarchy::Attributes;
+use incog_core::lattice::Grouping;
+use incog_core::metric::{self, Costs};
+use incog_core::privacy::Policy;
+use incog_core::registry::find;
+use incog_core::table::{Column, Role, Table};
+use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_testkit::{Sample, SampleColumn, naive, random};
+use proptest::prelude::*;
+
+/// A store that counts what is read, and may fail.
+#[derive(Default)]
+struct Bytes {
+    bytes: Vec<u8>,
+    n_read: AtomicU64,
+    /// After so many bytes nothing can be read any more.
+    fails_after: Option<u64>,
+}
+
+impl Store for Bytes {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, place: u64, to: &mut [u8]) -> Result<()> {
+        let n = self.n_read.fetch_add(to.len() as u64, Relaxed);
+        if self.fails_after.is_some_and(|most| n > most) {
+            return Err(Error::new(ErrorKind::Io, "the disk is gone"));
+        }
+        to.copy_from_slice(&self.bytes[place as usize..][..to.len()]);
+        Ok(())
+    }
+}
+
+fn stored(table: &Table, attributes: &Attributes, room: u64, fails_after: Option<u64>) -> Stored {
+    let read = |attribute: usize, first: usize, to: &mut [u32]| {
+        let column = table.column(attributes[attribute].name()).unwrap();
+        to.copy_from_slice(&column.codes()[first..first + to.len()]);
+        Ok(())
+    };
+    let store = Box::new(Bytes { fails_after, ..Bytes::default() });
+    Stored::new(attributes, table.n_rows(), store, room, read).unwrap()
+}
+
+/// A group's labels, as codes, and its rows.
+fn groups(set: &FrequencySet, n_attributes: usize) -> BTreeMap<Vec<u32>, u64> {
+    let labels = |group| (0..n_attributes).map(|attribute| set.label(group, attribute)).collect();
+    let groups: BTreeMap<_, _> =
+        (0..set.n_groups()).map(|group| (labels(group), set.measures().rows()[group])).collect();
+    assert_eq!(groups.len(), set.n_groups(), "no group comes twice");
+    groups
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn all_nodes_and_the_best_are_those_of_records_in_memory(
+        sample in random::sample(4, 40),
+        k in 1..=4_u64,
+        budget in 0..6_u64,
+        room in prop::sample::select(vec![0_u64, 200, 4000, 1 << 30]),
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let source = stored(&table, &attributes, room, None);
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let problem = Problem { source: &source, policy: &policy };
+        let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+        let found = search.run(problem, &Watch::new()).unwrap();
+        let holding: Vec<Vec<u8>> =
+            found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
+        prop_assert_eq!(&holding, &naive::satisfying(&sample, k, budget));
+
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let in_memory = Problem { source: &rows, policy: &policy };
+        let loss = find(metric::ALL, "loss").unwrap().item;
+        let best = |problem| {
+            let costs = Costs::new(problem, &attributes).unwrap();
+            let best = optimum(problem, &attributes, &costs, loss, &Watch::new()).unwrap().best;
+            best.map(|best| (best.node, best.statistics))
+        };
+        prop_assert_eq!(best(problem), best(in_memory));
+
+        for levels in naive::all_nodes(&attributes.heights()) {
+            let grouping = Grouping::of_levels(&levels);
+            let all = source.count(&grouping, &Demand::default(), Method::Auto).unwrap();
+            let all = groups(&all, attributes.len());
+            let expected = rows.count(&grouping, &Demand::default(), Method::Auto).unwrap();
+            prop_assert_eq!(&all, &groups(&expected, attributes.len()));
+            let mut parts = BTreeMap::new();
+            for part in 0..4 {
+                let some = source.count_part(&grouping, &Demand::default(), part, 4).unwrap().unwrap();
+                parts.extend(groups(&some, attributes.len()));
+                let in_memory = rows.count_part(&grouping, &Demand::default(), part, 4).unwrap().unwrap();
+                prop_assert_eq!(groups(&some, attributes.len()), groups(&in_memory, attributes.len()));
+            }
+            prop_assert_eq!(parts, all, "every group is in one part");
+        }
+    }
+}
+
+/// Many rows: nodes fail early, and there are more groups than room.
+#[test]
+fn large_tables_are_judged_in_parts() {
+    let n_rows = (1 << 18) + 999;
+    let column = |at: u64, n_values: u64, steps: &[u64]| {
+        let cell = |row: u64| {
+            let mixed = (row * 8 + at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33;
+            mixed % (1 + mixed / 7 % n_values)
+        };
+        let labels = |value: u64| {
+            let above = steps.iter().map(|step| format!("{} by {step}", value / step));
+            std::iter::once(format!("v{value}")).chain(above).collect()
+        };
+        SampleColumn {
+            name: format!("q{at}"),
+            hierarchy: (0..n_values).map(labels).collect(),
+            cells: (0..n_rows).map(|row| format!("v{}", cell(row))).collect(),
+        }
+    };
+    let columns = vec![column(0, 900, &[30, 900]), column(1, 700, &[7, 70, 700]), column(2, 40, &[5, 40])];
+    let sample = Sample::new(columns);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let loss = find(metric::ALL, "loss").unwrap().item;
+    for (k, budget) in [(2, 0), (5, n_rows / 20), (300, n_rows / 100)] {
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let best = |source: &dyn FrequencySource| {
+            let problem = Problem { source, policy: &policy };
+            let costs = Costs::new(problem, &attributes).unwrap();
+            let best = optimum(problem, &attributes, &costs, loss, &Watch::new()).unwrap().best;
+            best.map(|best| (best.node, best.statistics))
+        };
+        let expected = best(&rows);
+        for room in [1 << 16, 1 << 20, 1 << 30] {
+            assert_eq!(best(&stored(&table, &attributes, room, None)), expected, "k = {k}, room {room}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let cells = ["a", "b", "a", "c"];
+    let column = Column::from_cells("q", Role::QuasiIdentifier, cells).unwrap();
+    let sample = SampleColumn {
+        name: "q".into(),
+        hierarchy: ["a", "b", "c"].map(|value| vec![value.to_owned(), "*".to_owned()]).to_vec(),
+        cells: cells.map(str::to_owned).to_vec(),
+    };
+    let attributes = Sample::new(vec![sample]).attributes(&Table::new(vec![column.clone()]).unwrap());
+    let table = Table::new(vec![column]).unwrap();
+    let source = stored(&table, &attributes, 1 << 20, Some(0));
+    let policy = Policy::k_anonymity(2).unwrap();
+    let problem = Problem { source: &source, policy: &policy };
+    let read = |_| Search::default().run(problem, &Watch::new());
+    // The first look at the records may pass.
+    let failed = (0..2).map(read).find_map(Result::err);
+    assert_eq!(failed.expect("the second look fails").kind(), ErrorKind::Io);
+}
