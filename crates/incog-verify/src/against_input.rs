@@ -28,7 +28,7 @@ use crate::keys::{Groups, Keys, Numbers, count};
 use crate::local::{self, Unassigned};
 use crate::{Claims, Counted, Finding, Labels, SensitiveClaim};
 
-const MAX_COMBINATIONS: usize = 256;
+pub(crate) const MAX_COMBINATIONS: usize = 256;
 
 /// What a release was made from.
 pub struct Source<'a> {
@@ -265,11 +265,18 @@ fn possible_levels(
     released_at: usize,
     input_at: usize,
 ) -> Vec<usize> {
-    let released = label_counts(release, released_at);
-    let values = label_counts(input, input_at);
+    levels_of_counts(&label_counts(release, released_at), &label_counts(input, input_at), hierarchy)
+}
+
+/// The same, given how often each label is released and each value occurs.
+pub(crate) fn levels_of_counts(
+    released: &FxHashMap<&str, u64>,
+    values: &FxHashMap<&str, u64>,
+    hierarchy: &Hierarchy,
+) -> Vec<usize> {
     let is_possible = |level: usize| {
         let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
-        for (value, n) in &values {
+        for (value, n) in values {
             if let Some(label) = hierarchy.paths.get(*value).and_then(|path| path.get(level)) {
                 *labels.entry(label).or_insert(0) += n;
             }
@@ -292,7 +299,7 @@ fn label_counts(table: &dyn Labels, column_idx: usize) -> FxHashMap<&str, u64> {
 }
 
 /// All ways to pick one of each, as far as they are few.
-fn combinations(possible: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn combinations(possible: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for levels in possible {
         all = all

@@ -138,6 +138,38 @@ impl<'a> Histograms<'a> {
         histograms
     }
 
+    /// From the sizes of the groups, for rows that come one after the other: `each` is given what takes the group and the code of a
+    /// row, and calls it with every row. By rows, not by persons.
+    pub(crate) fn of_sizes(
+        labels: &[&'a str],
+        sizes: &[u32],
+        each: impl FnOnce(&mut dyn FnMut(usize, u32)),
+    ) -> Self {
+        let mut numbers = Numbers::default();
+        let of_code = numbers.all(labels.iter().copied());
+        let mut names = vec![""; numbers.len()];
+        for (label, &value) in labels.iter().zip(&of_code) {
+            names[value as usize] = label;
+        }
+        let mut starts = Vec::with_capacity(sizes.len() + 1);
+        let mut n_rows = 0;
+        starts.push(0);
+        for &rows in sizes {
+            n_rows += rows as usize;
+            starts.push(n_rows);
+        }
+        let mut next = starts.clone();
+        let mut values = vec![0; n_rows];
+        let mut overall = vec![0; names.len()];
+        each(&mut |group, code| {
+            let value = of_code[code as usize];
+            values[next[group]] = value;
+            next[group] += 1;
+            overall[value as usize] += 1;
+        });
+        Histograms { labels: names, overall, n_overall: n_rows as u64, values, persons: None, starts }
+    }
+
     /// Sorts rows by group, keeping their order.
     fn fill<I: Iterator<Item = usize>>(
         &mut self,

@@ -26,9 +26,11 @@
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
+//! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]).
+//!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
-//! A [`Verified`] release cannot be made in any other way than by [`verify`]; sinks accept nothing else.
+//! A [`Verified`] release cannot be made in any other way than by [`verify`] and [`verify_in_order`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
 
 mod keys;
@@ -44,12 +46,14 @@ mod sensitive;
 mod local;
 mod boxes;
 mod against_input;
+mod in_order;
 mod string_table;
 mod relational;
 
 pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
+pub use in_order::{check_in_order, verify_in_order};
 pub use measure::Measured;
 pub use relational::{
     AnatomizedTable, AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource,
@@ -154,6 +158,24 @@ impl Report {
         self.findings.iter().all(|finding| finding.holds)
     }
 
+    /// Adds how large the groups are, and whether that is enough.
+    fn add_sizes(&mut self, claims: &Claims<'_>, sizes: impl Iterator<Item = u32>) {
+        let mut group_sizes: BTreeMap<u64, u64> = BTreeMap::new();
+        for rows in sizes {
+            *group_sizes.entry(u64::from(rows)).or_insert(0) += 1;
+        }
+        self.group_sizes = group_sizes.into_iter().collect();
+        self.smallest_group = self.group_sizes.first().map(|&(rows, _)| rows);
+        self.findings.push(Finding {
+            claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
+            found: self
+                .smallest_group
+                .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
+            // Also where persons are counted: whoever is in a group has a row there.
+            holds: self.smallest_group.is_none_or(|rows| rows >= claims.k),
+        });
+    }
+
     /// Adds what a column reaches by persons to what it reaches by rows.
     fn add_by_persons(&mut self, by_persons: Option<Measured>) {
         let Some(by_persons) = by_persons else {
@@ -199,68 +221,14 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         group_sizes: Vec::new(),
         measured: Vec::new(),
     };
+    let Some(Columns { quasi, are_declared }) = columns_of(release, claims, &mut report) else {
+        return report;
+    };
     let header = release.header();
-    let declared = claims
-        .columns
-        .as_ref()
-        .is_none_or(|columns| columns.iter().map(String::as_str).eq(header.iter().copied()));
-    if let Some(columns) = &claims.columns {
-        report.findings.push(Finding {
-            claim: format!("the columns are {}", columns.join(", ")),
-            found: format!("{} columns", header.len()),
-            holds: declared,
-        });
-    }
     let position = |name: &String| header.iter().position(|column| column == name);
-    let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(position).collect();
-    let with_names = quasi.iter().zip(&claims.quasi_identifiers);
-    let missing: Vec<&str> =
-        with_names.filter(|(at, _)| at.is_none()).map(|(_, name)| name.as_str()).collect();
-    if !missing.is_empty() {
-        report.findings.push(Finding {
-            claim: "every quasi-identifier is a column of the release".into(),
-            found: format!("there is no {}", missing.join(", ")),
-            holds: false,
-        });
-        return report;
-    }
-    let quasi: Vec<usize> = quasi.into_iter().flatten().collect();
-    let n_ambiguous =
-        quasi.iter().filter(|&&at| header.iter().filter(|name| **name == header[at]).count() > 1).count();
-    if n_ambiguous > 0 {
-        report.findings.push(Finding {
-            claim: "no other column has the name of a quasi-identifier".into(),
-            found: format!("{n_ambiguous} names stand twice"),
-            holds: false,
-        });
-        return report;
-    }
-    let n_rows = release.n_rows() + claims.source.as_ref().map_or(0, |source| source.input.n_rows());
-    if n_rows > MAX_ROWS {
-        report.findings.push(Finding {
-            claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
-            found: format!("{n_rows} rows, more than can be checked"),
-            holds: false,
-        });
-        return report;
-    }
 
     let groups = group(release, &quasi);
-    let sizes = groups.sizes();
-    let mut group_sizes: BTreeMap<u64, u64> = BTreeMap::new();
-    for &rows in &sizes {
-        *group_sizes.entry(u64::from(rows)).or_insert(0) += 1;
-    }
-    report.group_sizes = group_sizes.into_iter().collect();
-    report.smallest_group = report.group_sizes.first().map(|&(rows, _)| rows);
-    report.findings.push(Finding {
-        claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
-        found: report
-            .smallest_group
-            .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
-        // Also where persons are counted: whoever is in a group has a row there.
-        holds: report.smallest_group.is_none_or(|rows| rows >= claims.k),
-    });
+    report.add_sizes(claims, groups.sizes().into_iter());
     let mut positions = Vec::new();
     for claim in &claims.sensitive {
         match position(&claim.column) {
@@ -275,7 +243,7 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     let sensitive = Sensitive { release, groups: &groups, claims: &positions };
     sensitive.by_rows(&mut report);
     // Without the right columns there is nothing to compare row by row.
-    let compared = match (&claims.source, declared) {
+    let compared = match (&claims.source, are_declared) {
         (Some(source), true) => {
             against_input::check(release, claims, source, &quasi, &groups, &mut report.findings)
         }
@@ -285,6 +253,64 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     sensitive.by_labels(&mut report);
     sensitive.by_persons(claims.source.as_ref(), compared.people.as_ref(), &mut report);
     report
+}
+
+/// The columns of a release, as far as claims need them.
+struct Columns {
+    /// Where the quasi-identifiers stand.
+    quasi: Vec<usize>,
+    /// Are the columns those that were declared?
+    are_declared: bool,
+}
+
+/// Finds the quasi-identifiers, and adds what is found of the columns. `None` if nothing else can be checked.
+fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) -> Option<Columns> {
+    let header = release.header();
+    let are_declared = claims
+        .columns
+        .as_ref()
+        .is_none_or(|columns| columns.iter().map(String::as_str).eq(header.iter().copied()));
+    if let Some(columns) = &claims.columns {
+        report.findings.push(Finding {
+            claim: format!("the columns are {}", columns.join(", ")),
+            found: format!("{} columns", header.len()),
+            holds: are_declared,
+        });
+    }
+    let position = |name: &String| header.iter().position(|column| column == name);
+    let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(position).collect();
+    let with_names = quasi.iter().zip(&claims.quasi_identifiers);
+    let missing: Vec<&str> =
+        with_names.filter(|(at, _)| at.is_none()).map(|(_, name)| name.as_str()).collect();
+    if !missing.is_empty() {
+        report.findings.push(Finding {
+            claim: "every quasi-identifier is a column of the release".into(),
+            found: format!("there is no {}", missing.join(", ")),
+            holds: false,
+        });
+        return None;
+    }
+    let quasi: Vec<usize> = quasi.into_iter().flatten().collect();
+    let n_ambiguous =
+        quasi.iter().filter(|&&at| header.iter().filter(|name| **name == header[at]).count() > 1).count();
+    if n_ambiguous > 0 {
+        report.findings.push(Finding {
+            claim: "no other column has the name of a quasi-identifier".into(),
+            found: format!("{n_ambiguous} names stand twice"),
+            holds: false,
+        });
+        return None;
+    }
+    let n_rows = release.n_rows() + claims.source.as_ref().map_or(0, |source| source.input.n_rows());
+    if n_rows > MAX_ROWS {
+        report.findings.push(Finding {
+            claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
+            found: format!("{n_rows} rows, more than can be checked"),
+            holds: false,
+        });
+        return None;
+    }
+    Some(Columns { quasi, are_declared })
 }
 
 /// The sensitive columns of a release, with what is claimed of each.

@@ -1,0 +1,434 @@
+//! Is a release what it claims to be, where it is too large for the memory?
+//!
+//! For full-domain releases in the order of their input, as they are before somebody shuffles them. That order makes it possible
+//! to compare row by row, some at a time: nothing is kept but the groups.
+//!
+//! 1. How often each label stands in a column tells at which levels the quasi-identifiers can be, as in [`crate::against_input`].
+//! 2. The released rows are grouped by their labels: the sizes tell whether k is reached.
+//! 3. Input and release are read side by side. An input row, recoded, is in a released group or it is not. If it is, the next
+//!    released row must be equal to it in all columns; if not, it was left out, and is counted with its like.
+//! 4. Groups that were left out must be too small, or refused by a claim; all their rows are together within the budget.
+//!
+//! Stricter than what is asked of releases in memory, which may come in any order. Every group is released whole or not at all
+//! by step 3. Claims on sensitive columns are checked as elsewhere, from the released rows; persons cannot be counted.
+//!
+//! Cost: two looks at the input and three at the release. Memory: some 30 bytes a group, and 4 bytes a row while a sensitive column
+//! is looked at. Rows are shared out among threads; what is found does not depend on how many there are.
+
+mod index;
+mod keys;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::against_input::{MAX_COMBINATIONS, Source, combinations, levels_of_counts};
+use crate::histograms::Histograms;
+use crate::keys::Numbers;
+use crate::{
+    Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, Verified,
+    columns_of, sensitive,
+};
+use index::{Index, NONE};
+use keys::Folder;
+
+/// Rows that are looked at at a time; so few in tests that small tables come in parts.
+const ROWS: usize = if cfg!(test) { 14 } else { 1 << 20 };
+/// Rows that a thread looks at at a time.
+const BLOCK: usize = if cfg!(test) { 5 } else { 1 << 15 };
+
+/// Checks every claim. The report comes back in either case.
+pub fn verify_in_order<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Report> {
+    let report = check_in_order(&release, claims);
+    if report.holds() { Ok(Verified { release, report }) } else { Err(report) }
+}
+
+/// Checks every claim of a table that nobody is going to write.
+pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
+    let mut report = Report {
+        findings: Vec::new(),
+        smallest_group: None,
+        fewest_persons: None,
+        group_sizes: Vec::new(),
+        measured: Vec::new(),
+    };
+    if let Err(found) = claims.source.as_ref().ok_or("there is no input").and_then(can_be_compared) {
+        let claim = "the release can be compared with its input row by row".to_owned();
+        report.findings.push(Finding { claim, found: found.to_owned(), holds: false });
+        return report;
+    }
+    let Some(columns) = columns_of(release, claims, &mut report) else {
+        return report;
+    };
+    let Some(source) = claims.source.as_ref().filter(|_| columns.are_declared) else {
+        return report;
+    };
+    let header = release.header();
+    let input_header = source.input.header();
+    let origins = header.iter().map(|name| input_header.iter().position(|column| column == name));
+    let (Some(origins), true) =
+        (origins.collect::<Option<Vec<usize>>>(), source.hierarchies.len() == columns.quasi.len())
+    else {
+        report.findings.push(Finding {
+            claim:
+                "every released column is a column of the input, and every quasi-identifier has a hierarchy"
+                    .into(),
+            found: "one is not, or has none".into(),
+            holds: false,
+        });
+        return report;
+    };
+    Comparison { release, claims, source, quasi: &columns.quasi, origins: &origins }.check(&mut report);
+    report
+}
+
+/// What takes all rows at once cannot be checked here.
+fn can_be_compared(source: &Source<'_>) -> Result<(), &'static str> {
+    if source.recoding != RecodingClaim::FullDomain {
+        return Err("it is not claimed that whole columns are generalized");
+    }
+    if source.unit.is_some() {
+        return Err("persons cannot be counted row by row");
+    }
+    Ok(())
+}
+
+/// The release beside its input.
+struct Comparison<'a> {
+    release: &'a dyn Labels,
+    claims: &'a Claims<'a>,
+    source: &'a Source<'a>,
+    /// The quasi-identifiers among the released columns.
+    quasi: &'a [usize],
+    /// Where each released column stands in the input.
+    origins: &'a [usize],
+}
+
+/// What was found at some levels.
+struct Compared {
+    /// The first released row that is not the input row that should come there.
+    first_strange_row: Option<usize>,
+    /// Groups that were left out, and how many rows they had.
+    left_out: Index,
+    /// Numbers of the rows' labels.
+    folder: Folder,
+    /// The released groups.
+    released: Index,
+}
+
+impl Comparison<'_> {
+    fn check(&self, report: &mut Report) {
+        let (input, release) = (self.source.input, self.release);
+        let quasi_inputs: Vec<usize> = self.quasi.iter().map(|&at| self.origins[at]).collect();
+        let (of_release, of_input) = (counts(release, self.quasi), counts(input, &quasi_inputs));
+        let possible: Vec<Vec<usize>> = (0..self.quasi.len())
+            .map(|at| levels_of_counts(&of_release[at], &of_input[at], &self.source.hierarchies[at]))
+            .collect();
+        let mut best: Option<Compared> = None;
+        if possible.iter().all(|levels| !levels.is_empty()) {
+            for levels in combinations(&possible).into_iter().take(MAX_COMBINATIONS) {
+                let compared = self.at(&levels);
+                let holds = compared.first_strange_row.is_none();
+                if best.is_none() || holds {
+                    best = Some(compared);
+                }
+                if holds {
+                    break;
+                }
+            }
+        }
+        let Some(compared) = best else {
+            let at = possible.iter().position(Vec::is_empty).unwrap_or(0);
+            let name = &self.claims.quasi_identifiers[at];
+            report.findings.push(Finding {
+                claim: ROWS_CLAIM.into(),
+                found: format!("column {name} has labels that no single level gives"),
+                holds: false,
+            });
+            return;
+        };
+        report.add_sizes(self.claims, compared.released.sizes());
+        self.sensitive(&compared, report);
+        self.budget(report);
+        report.findings.push(Finding {
+            claim: ROWS_CLAIM.into(),
+            found: match compared.first_strange_row {
+                None => "all are".into(),
+                Some(row) => format!("row {} is not the one that comes next in the input", row + 1),
+            },
+            holds: compared.first_strange_row.is_none(),
+        });
+        self.left_out(&compared, report);
+    }
+
+    fn budget(&self, report: &mut Report) {
+        let (n_input, n_released) = (self.source.input.n_rows(), self.release.n_rows());
+        let n_suppressed = n_input.checked_sub(n_released);
+        report.findings.push(Finding {
+            claim: format!("at most {} of {n_input} rows are suppressed", self.source.budget),
+            found: match n_suppressed {
+                Some(rows) => format!("{n_released} rows released, {rows} suppressed"),
+                None => format!("{n_released} rows released, more than there are"),
+            },
+            holds: n_suppressed.is_some_and(|rows| rows as u64 <= self.source.budget),
+        });
+    }
+
+    /// Groups the release and compares it with the input, recoded at these levels.
+    fn at(&self, levels: &[usize]) -> Compared {
+        let (input, release) = (self.source.input, self.release);
+        let mut folder = Folder::default();
+        let columns = self.quasi.iter().zip(&self.source.hierarchies).zip(levels);
+        for ((&at, hierarchy), &level) in columns {
+            let (released, collected) = (release.labels(at), input.labels(self.origins[at]));
+            let recoded = collected.iter().map(|&value| {
+                hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
+            });
+            let mut numbers = Numbers::default();
+            let of_released = numbers.all(released.iter().copied());
+            let of_collected = numbers.all(recoded);
+            folder.add([(at, of_released), (self.origins[at], of_collected)], numbers.len());
+        }
+        let mut released = Index::default();
+        for first in (0..release.n_rows()).step_by(ROWS) {
+            let keys = folder.keys(release, 0, first..release.n_rows().min(first + ROWS));
+            released.add(&keys);
+        }
+
+        let others: Vec<Other> = self.others();
+        let mut left_out = Index::default();
+        let mut first_strange_row = None;
+        let mut next = 0;
+        for first in (0..input.n_rows()).step_by(ROWS) {
+            let rows = first..input.n_rows().min(first + ROWS);
+            let keys = folder.keys(input, 1, rows.clone());
+            let groups = released.find(&keys);
+            let is_released = |group: &u32| *group != NONE;
+            let n_released = groups.iter().filter(|group| is_released(group)).count();
+            let without: Vec<u64> = keys
+                .iter()
+                .zip(&groups)
+                .filter(|(_, group)| !is_released(group))
+                .map(|(&key, _)| key)
+                .collect();
+            left_out.add(&without);
+            if first_strange_row.is_some() {
+                continue;
+            }
+            let last = release.n_rows().min(next + n_released);
+            let with: Vec<u32> =
+                (0..keys.len() as u32).filter(|&row| is_released(&groups[row as usize])).collect();
+            let expected: Vec<u64> = with.iter().map(|&row| keys[row as usize]).collect();
+            let found = folder.keys(release, 0, next..last);
+            let differs = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+            let in_others =
+                others.par_iter().map(|other| other.first_difference(self, &with, rows.start, next..last));
+            let differs = in_others.chain(rayon::iter::once(differs)).flatten().min();
+            // Where there are too few released rows, the first that is missing is told.
+            let missing = (last - next < n_released).then_some(last - next);
+            first_strange_row = differs.or(missing).map(|at| next + at);
+            next = last;
+        }
+        if first_strange_row.is_none() && next < release.n_rows() {
+            first_strange_row = Some(next);
+        }
+        Compared { first_strange_row, left_out, folder, released }
+    }
+
+    /// The columns that are released as they were collected, all but the quasi-identifiers.
+    fn others(&self) -> Vec<Other> {
+        let is_other = |at: &usize| !self.quasi.contains(at);
+        let other = |at: usize| {
+            let (released, collected) = (self.release.labels(at), self.source.input.labels(self.origins[at]));
+            let mut numbers = Numbers::default();
+            Other {
+                at,
+                of_released: numbers.all(released.iter().copied()),
+                of_collected: numbers.all(collected.iter().copied()),
+            }
+        };
+        (0..self.origins.len()).filter(is_other).map(other).collect()
+    }
+
+    /// Claims on sensitive columns.
+    fn sensitive(&self, compared: &Compared, report: &mut Report) {
+        let header = self.release.header();
+        let mut done: Vec<&str> = Vec::new();
+        for claim in &self.claims.sensitive {
+            let Some(at) = header.iter().position(|name| *name == claim.column) else {
+                report.findings.push(Finding {
+                    claim: format!("the sensitive column {} is released", claim.column),
+                    found: "it is not there".into(),
+                    holds: false,
+                });
+                continue;
+            };
+            if done.contains(&claim.column.as_str()) {
+                continue;
+            }
+            done.push(&claim.column);
+            let of_column = self.claims.sensitive.iter().filter(|other| other.column == claim.column);
+            if of_column.clone().any(|claim| claim.counted != Counted::Rows) {
+                report.findings.push(Finding {
+                    claim: format!("what is claimed of {} by persons", claim.column),
+                    found: "persons cannot be counted row by row".into(),
+                    holds: false,
+                });
+                continue;
+            }
+            let all: Vec<&SensitiveClaim> = of_column.collect();
+            let labels = self.release.labels(at);
+            let starts = compared.released.starts();
+            let sizes: Vec<u32> = compared.released.sizes().collect();
+            let histograms = Histograms::of_sizes(&labels, &sizes, |put| {
+                let mut codes = Vec::new();
+                for first in (0..self.release.n_rows()).step_by(ROWS) {
+                    let rows = first..self.release.n_rows().min(first + ROWS);
+                    let keys = compared.folder.keys(self.release, 0, rows.clone());
+                    let groups = compared.released.find(&keys);
+                    codes.resize(rows.len(), 0);
+                    self.release.codes_from(at, first, &mut codes);
+                    for (&group, &code) in groups.iter().zip(&codes) {
+                        put(starts.number(group), code);
+                    }
+                }
+            });
+            report.measured.extend(sensitive::check(&histograms, &all, &mut report.findings));
+        }
+    }
+
+    /// Had the groups that were left out to be?
+    fn left_out(&self, compared: &Compared, report: &mut Report) {
+        let n_large = compared.left_out.sizes().filter(|&rows| u64::from(rows) >= self.claims.k).count();
+        let refusals: Vec<&SensitiveClaim> =
+            self.claims.sensitive.iter().filter(|claim| claim.has_threshold()).collect();
+        let mut finding = |claim: &str, found: String, holds: bool| {
+            report.findings.push(Finding { claim: claim.into(), found, holds });
+        };
+        if refusals.iter().any(|claim| claim.compares_with_release()) {
+            let claim = "suppressed rows are whole groups";
+            return finding(claim, "0 groups are released in part".into(), true);
+        }
+        if refusals.is_empty() {
+            let claim = "suppressed rows are whole groups, each too small to be published";
+            let found = format!("0 groups are released in part, {n_large} were large enough");
+            return finding(claim, found, n_large == 0);
+        }
+        let n_needless = if n_large == 0 { 0 } else { self.needless(compared, &refusals) };
+        let claim = "suppressed rows are whole groups, each too small or refused by a claim";
+        let found = format!("0 groups are released in part, {n_needless} might have been published");
+        finding(claim, found, n_needless == 0);
+    }
+
+    /// How many groups that were left out are large enough and refused by no claim.
+    fn needless(&self, compared: &Compared, refusals: &[&SensitiveClaim]) -> u64 {
+        let input = self.source.input;
+        let starts = compared.left_out.starts();
+        let sizes: Vec<u32> = compared.left_out.sizes().collect();
+        let mut is_open: Vec<bool> = sizes.iter().map(|&rows| u64::from(rows) >= self.claims.k).collect();
+        // Rows of groups that are large enough: few, since all that were left out are within the budget.
+        let mut of_row = Vec::new();
+        let mut rows_of = Vec::new();
+        for first in (0..input.n_rows()).step_by(ROWS) {
+            let keys = compared.folder.keys(input, 1, first..input.n_rows().min(first + ROWS));
+            for (row, &group) in compared.left_out.find(&keys).iter().enumerate() {
+                if group != NONE && is_open[starts.number(group)] {
+                    of_row.push(starts.number(group) as u32);
+                    rows_of.push(first + row);
+                }
+            }
+        }
+        for claim in refusals {
+            let header = input.header();
+            let Some(at) = header.iter().position(|name| *name == claim.column) else {
+                continue;
+            };
+            let codes = rows_of.iter().map(|&row| {
+                let mut code = [0];
+                input.codes_from(at, row, &mut code);
+                code[0]
+            });
+            let column = LabelColumn { labels: input.labels(at), codes: codes.collect::<Vec<u32>>().into() };
+            let grouped = crate::histograms::Grouped {
+                of_row: &of_row,
+                n_groups: sizes.len(),
+                kept: Some(&is_open.clone()),
+                persons: None,
+            };
+            let histograms = Histograms::new(&column, &grouped);
+            histograms.each_group(|group| {
+                if claim.explains_suppression(group, &histograms.labels) {
+                    is_open[group.group_idx] = false;
+                }
+            });
+        }
+        is_open.iter().filter(|&&is_open| is_open).count() as u64
+    }
+}
+
+/// The claim of step 3.
+const ROWS_CLAIM: &str = "every released row is an input row, generalized column by column to one level";
+
+/// A column that is released as it was collected, with a number for each label of the release and of the input.
+struct Other {
+    at: usize,
+    of_released: Vec<u32>,
+    of_collected: Vec<u32>,
+}
+
+impl Other {
+    /// The first of the released rows that differs from what stands in the input: in the rows `with` from `start` on.
+    fn first_difference(
+        &self,
+        of: &Comparison<'_>,
+        with: &[u32],
+        start: usize,
+        released: std::ops::Range<usize>,
+    ) -> Option<usize> {
+        let n_input = with.last().map_or(0, |&row| row as usize + 1);
+        let mut collected = vec![0; n_input];
+        of.source.input.codes_from(of.origins[self.at], start, &mut collected);
+        let mut codes = vec![0; released.len()];
+        of.release.codes_from(self.at, released.start, &mut codes);
+        let is_equal = |(&code, &row): (&u32, &u32)| {
+            self.of_released[code as usize] == self.of_collected[collected[row as usize] as usize]
+        };
+        codes.iter().zip(with).position(|pair| !is_equal(pair))
+    }
+}
+
+/// How often each label stands in each of some columns.
+fn counts<'a>(table: &'a dyn Labels, columns: &[usize]) -> Vec<FxHashMap<&'a str, u64>> {
+    let of_column = |&at: &usize| {
+        let labels = table.labels(at);
+        let counts: Vec<AtomicU32> = labels.iter().map(|_| AtomicU32::new(0)).collect();
+        let firsts: Vec<usize> = (0..table.n_rows()).step_by(BLOCK).collect();
+        firsts.into_par_iter().for_each_init(
+            || (vec![0; BLOCK], vec![0_u32; labels.len()]),
+            |(codes, own), first| {
+                let codes = &mut codes[..BLOCK.min(table.n_rows() - first)];
+                table.codes_from(at, first, codes);
+                if labels.len() > BLOCK {
+                    codes.iter().for_each(|&code| _ = counts[code as usize].fetch_add(1, Relaxed));
+                    return;
+                }
+                codes.iter().for_each(|&code| own[code as usize] += 1);
+                for (all, own) in counts.iter().zip(own.iter_mut()).filter(|(_, own)| **own > 0) {
+                    all.fetch_add(std::mem::take(own), Relaxed);
+                }
+            },
+        );
+        let mut of_labels = FxHashMap::default();
+        for (label, n) in labels.into_iter().zip(counts) {
+            let n = u64::from(n.into_inner());
+            if n > 0 {
+                *of_labels.entry(label).or_insert(0) += n;
+            }
+        }
+        of_labels
+    };
+    columns.iter().map(of_column).collect()
+}
