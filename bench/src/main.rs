@@ -56,7 +56,7 @@ struct Arguments {
     /// Where `fast` writes its figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Skip contestants that took longer than this many times base with fewer attributes
+    /// Skip contestants that took longer than this many times base with fewer attributes, or rows, or nodes
     #[arg(long, default_value_t = 100_000.0)]
     patience: f64,
 }

@@ -12,35 +12,37 @@ pub(crate) struct Series {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 874.0;
 const HEIGHT: f64 = 460.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 250.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 56.0;
 /// The height of a line of text.
 const LINE: f64 = 15.0;
 /// The width of a mark of the x axis.
-const MARK: f64 = 38.0;
+const MARK: f64 = 42.0;
 const COLOURS: [&str; 8] =
     ["#1b6ca8", "#d1495b", "#2e8b57", "#8a5a00", "#6b4fa0", "#00798c", "#b5651d", "#444444"];
 
 /// The chart of all series with logarithmic axes and a heavier line at y = 1.
 pub(crate) fn log_log(title: &str, x_axis: &str, y_axis: &str, series: &[Series]) -> String {
-    let (x, y) = (Axis { name: x_axis, scale: Scale::Log }, Axis { name: y_axis, scale: Scale::Log });
-    chart(title, &x, &y, Some(1.0), series)
+    let axis = |name| Axis { name, scale: Scale::Log, mark: number };
+    chart(title, &axis(x_axis), &axis(y_axis), Some(1.0), series)
 }
 
 /// The chart of all series with plain axes, from 0 up.
 pub(crate) fn linear(title: &str, x_axis: &str, y_axis: &str, series: &[Series]) -> String {
-    let (x, y) = (Axis { name: x_axis, scale: Scale::Linear }, Axis { name: y_axis, scale: Scale::Linear });
-    chart(title, &x, &y, Some(0.0), series)
+    let axis = |name| Axis { name, scale: Scale::Linear, mark: number };
+    chart(title, &axis(x_axis), &axis(y_axis), Some(0.0), series)
 }
 
 /// What an axis shows, and how.
 pub(crate) struct Axis<'a> {
     pub(crate) name: &'a str,
     pub(crate) scale: Scale,
+    /// How a value is written beside the axis: [`number`] or [`milliseconds`].
+    pub(crate) mark: fn(f64) -> String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,14 +80,22 @@ impl Scale {
     }
 }
 
-/// A number as a mark of an axis: 250, 45 k, 4.6 M.
-fn mark(value: f64) -> String {
-    let short = |value: f64, unit: &str| format!("{}{unit}", (value * 10.0).round() / 10.0);
+/// A number as a mark of an axis: 250, 45.2 k, 280 k, 4.6 M.
+pub(crate) fn number(value: f64) -> String {
+    let short = |value: f64, unit: &str| {
+        let digits = if value < 100.0 { 10.0 } else { 1.0 };
+        format!("{} {unit}", (value * digits).round() / digits)
+    };
     match value {
-        1e6.. => short(value / 1e6, " M"),
-        1e4.. => short(value / 1e3, " k"),
+        1e6.. => short(value / 1e6, "M"),
+        1e4.. => short(value / 1e3, "k"),
         _ => value.to_string(),
     }
+}
+
+/// Milliseconds as a mark of an axis: 0.1 ms, 100 ms, 10 s.
+pub(crate) fn milliseconds(value: f64) -> String {
+    if value < 1000.0 { format!("{value} ms") } else { format!("{} s", value / 1000.0) }
 }
 
 /// The chart of all series. `heavy` is a value of y that is always in sight, with a heavier line.
@@ -126,27 +136,27 @@ pub(crate) fn chart(
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 6.0,
             at + 4.0,
-            mark(value)
+            (y_axis.mark)(value)
         );
     }
     let mut marks: Vec<f64> = points().map(|point| point.0).collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
-    let mut last = f64::NEG_INFINITY;
-    for value in marks {
-        // A mark that would touch the one before it is left out.
+    let mut next = f64::INFINITY;
+    for value in marks.into_iter().rev() {
+        // From the last one down: a mark that would touch the next is left out.
         let at = x(value);
-        if at - last < MARK {
+        if next - at < MARK {
             continue;
         }
-        last = at;
+        next = at;
         let _ = writeln!(
             svg,
             "<path d=\"M{at:.1} {:.1}v5\" stroke=\"#888\"/>\
              <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             HEIGHT - BOTTOM,
             HEIGHT - BOTTOM + 18.0,
-            mark(value)
+            (x_axis.mark)(value)
         );
     }
     let _ = writeln!(
