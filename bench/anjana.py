@@ -9,20 +9,22 @@ record. ANJANA generalizes step by step until k is reached; incog's answer is th
 Loss is LM, computed here from the labels of both releases: the mean over all cells of (leaves under the label - 1) / (leaves - 1), 1
 for every cell of a suppressed row.
 
-usage: bench/anjana.py [--rounds N] [--data FOLDER]
+usage: bench/anjana.py [--rounds N] [--data FOLDER] [--json FILE]
 Needs `cargo build --release` and `cargo build --release -p incog-bench` before, and PyPI once (anjana, into target/bench/venv-anjana).
 """
 import argparse
 import csv
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
-from peers import FOLDER, PROJECT, environment
+from peers import FOLDER, PROJECT, environment, program
 
 PACKAGE = "anjana==1.2.3"
 K = 5
@@ -47,22 +49,15 @@ released[columns].to_csv(out, index=False)
 """
 
 
-def program(name):
-    path = PROJECT / "target" / "release" / name
-    if not path.exists():
-        sys.exit(f"there is no {path}: build it with `cargo build --release` first")
-    return path
-
-
 def read(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def loss(released, data, n_rows):
-    """The loss of a release, and whether every group has k rows."""
+    """The loss of a release, and the size of its smallest group. Summed exactly: equal releases have equal losses."""
     columns = list(released[0])
-    lost = float(len(columns) * (n_rows - len(released)))
+    lost = Fraction(len(columns) * (n_rows - len(released)))
     for name in columns:
         leaves = {}
         with open(data / "hierarchies" / f"{name}.csv", newline="", encoding="utf-8") as file:
@@ -70,18 +65,18 @@ def loss(released, data, n_rows):
         for path in paths:
             for label in set(path):
                 leaves.setdefault(label, set()).add(path[0])
-        share = {label: (len(below) - 1) / (len(paths) - 1) for label, below in leaves.items()}
-        lost += sum(share[row[name]] for row in released)
+        lost += Fraction(sum(len(leaves[row[name]]) - 1 for row in released), len(paths) - 1)
     smallest = min(Counter(tuple(row.values()) for row in released).values())
-    return lost / n_rows / len(columns), smallest
+    return float(lost / n_rows / len(columns)), smallest
 
 
 def searches(rounds):
-    """Milliseconds of the search for the best node by loss, by suppression."""
-    command = [program("incog-bench"), "fast", "--only", "adult", "--rounds", str(rounds)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=PROJECT).stdout
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in told.splitlines() if line.startswith("| ")]
-    return {row[0]: float(row[2]) for row in rows if row[1] == "best by loss"}
+    """Seconds of the search for the best node by loss, by suppression."""
+    figures = FOLDER / "anjana-searches.json"
+    command = [program("incog-bench"), "fast", "--only", "adult", "--rounds", str(rounds), "--json", figures]
+    subprocess.run(command, check=True, capture_output=True, cwd=PROJECT)
+    figures = json.loads(figures.read_text(encoding="utf-8"))
+    return {figure["suppression"]: figure["seconds"] for figure in figures if figure["what"] == "best by loss"}
 
 
 def write_job(path, data, columns, percent):
@@ -97,6 +92,7 @@ def main():
     arguments.add_argument("--rounds", type=int, default=3)
     shared = Path(os.environ.get("INCOG_DATA", PROJECT.parent / "shared" / "data"))
     arguments.add_argument("--data", type=Path, default=shared / "adult")
+    arguments.add_argument("--json", help="write the figures into this file, too")
     arguments = arguments.parse_args()
     data = arguments.data.resolve()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -104,6 +100,7 @@ def main():
     rows = read(data / "adult.csv")
     in_memory = searches(5 * arguments.rounds)
     print(f"Adult, {len(rows):,} rows, {len(rows[0])} quasi-identifiers, k = {K}, fastest of {arguments.rounds} rounds\n")
+    told = []
     print("| suppression | | time | times faster | rows released | smallest group | loss |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -121,14 +118,27 @@ def main():
                 ours.append(time.perf_counter() - start)
             best = min(theirs)
             table = [(PACKAGE, best, out)]
-            table.append(("incog, the search", in_memory[f"{percent}%"] / 1000, release))
+            table.append(("incog, the search", in_memory[f"{percent}%"], release))
             table.append(("incog, the whole process", min(ours), release))
+            losses = []
             for name, seconds, path in table:
                 released = read(path)
                 lost, smallest = loss(released, data, len(rows))
+                losses.append(lost)
                 print(
                     f"| {percent} % | {name} | {1000 * seconds:.2f} ms | {best / seconds:.0f} | {len(released)} | {smallest} | {lost:.5f} |"
                 )
+            told.append({
+                "suppression": f"{percent}%",
+                "anjana_seconds": best,
+                "search_seconds": in_memory[f"{percent}%"],
+                "process_seconds": min(ours),
+                "anjana_loss": losses[0],
+                "incog_loss": losses[1],
+            })
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(told, file, indent=2)
 
 
 if __name__ == "__main__":

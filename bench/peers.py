@@ -18,3 +18,11 @@ def environment(name, packages):
             sys.exit(f"cannot install {packages[0]} from PyPI: is it reachable?")
         complete.write_text(" ".join(packages))
     return python
+
+
+def program(name):
+    """A program of this project, as `cargo build --release` leaves it."""
+    path = PROJECT / "target" / "release" / name
+    if not path.exists():
+        sys.exit(f"there is no {path}: run `cargo build --release -p incog-cli -p incog-bench` first")
+    return path

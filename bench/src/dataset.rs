@@ -88,6 +88,11 @@ impl Dataset {
     /// A table made up: `n_attributes` columns of `n_values` each, of which the first are the most frequent, and a
     /// hierarchy that joins four at a time.
     pub(crate) fn made_up(n_rows: usize, n_attributes: usize, n_values: usize) -> Result<Self> {
+        Dataset::joining(n_rows, n_attributes, n_values, 4)
+    }
+
+    /// The same with a hierarchy that joins `factor` at a time.
+    fn joining(n_rows: usize, n_attributes: usize, n_values: usize, factor: usize) -> Result<Self> {
         let mut random = Random(7);
         let mut columns = Vec::new();
         let mut attributes = Vec::new();
@@ -103,10 +108,10 @@ impl Dataset {
             let mut hierarchy = ExplicitHierarchy::new(column.name(), "made up");
             for value in 0..n_values {
                 let mut row = vec![value.to_string()];
-                let mut width = 4;
+                let mut width = factor;
                 while width < n_values {
                     row.push(format!("{} of {width}", value / width));
-                    width *= 4;
+                    width *= factor;
                 }
                 row.push("*".into());
                 hierarchy.push(value as u64 + 1, row.iter().map(String::as_str))?;
@@ -116,6 +121,33 @@ impl Dataset {
         }
         let name = format!("{n_rows} rows, {n_attributes} columns of {n_values} values");
         Ok(Dataset { name, table: Table::new(columns)?, attributes: Attributes::new(attributes)? })
+    }
+
+    /// A table whose lattice can have any size from 2^7 to 10^7 nodes, whatever its rows: seven columns of 512 values, of which the first
+    /// are the most frequent, and a hierarchy that joins two at a time; of its ten levels, `n_levels` are left to choose from,
+    /// evenly spread, the first and the last among them.
+    pub(crate) fn of_levels(n_rows: usize, n_levels: u8) -> Result<Self> {
+        const HEIGHT: u8 = 9;
+        let data = Dataset::joining(n_rows, 7, 1 << HEIGHT, 2)?;
+        let numbers: Vec<u8> = (0..n_levels).map(|at| at * HEIGHT / (n_levels - 1)).collect();
+        let attributes = data.attributes.iter().map(|attribute| attribute.clone().with_levels(&numbers));
+        Ok(Dataset { attributes: Attributes::new(attributes.collect::<Result<_>>()?)?, ..data })
+    }
+
+    /// So many of the table's rows, evenly spread.
+    pub(crate) fn thinned(&self, n_rows: usize) -> Result<Self> {
+        let n_all = self.table.n_rows();
+        let columns = self.table.columns().iter().map(|column| {
+            let cells =
+                (0..n_rows).map(|at| column.cell((at as u128 * n_all as u128 / n_rows as u128) as usize));
+            Column::from_cells(column.name(), Role::QuasiIdentifier, cells)
+        });
+        let table = Table::new(columns.collect::<Result<_>>()?)?;
+        let attributes = table.columns().iter().zip(self.attributes.iter()).map(|(column, attribute)| {
+            Attribute::bind(column, attribute.hierarchy().clone(), attribute.name())
+        });
+        let attributes = Attributes::new(attributes.collect::<Result<_>>()?)?;
+        Ok(Dataset { name: self.name.clone(), table, attributes })
     }
 
     /// Some attributes by name, and the keys that base groups by for them.

@@ -9,10 +9,11 @@ mod alpha;
 mod bitmap;
 mod choose;
 mod dataset;
-mod models;
 mod fast;
-mod plot;
+mod growth;
+mod models;
 mod mondrian;
+mod plot;
 mod relational;
 mod table;
 mod tuples;
@@ -52,7 +53,10 @@ struct Arguments {
     /// Where charts go
     #[arg(long, default_value = "bench/results")]
     plots: PathBuf,
-    /// Skip contestants that took longer than this many times base with fewer attributes
+    /// Where `fast` writes its figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Skip contestants that took longer than this many times base with fewer attributes, or rows, or nodes
     #[arg(long, default_value_t = 100_000.0)]
     patience: f64,
 }
@@ -83,6 +87,8 @@ enum Suite {
     Models,
     /// The best node and all nodes, Adult and Lands End, k = 5 (`--only adult` leaves Lands End out)
     Fast,
+    /// How time grows with rows, quasi-identifiers, k, suppression and lattice (`--only k` is one of them)
+    Growth,
     /// Every checker on every case against the one that is chosen
     Choose,
 }
@@ -173,6 +179,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Fast) {
         fast::suite(&arguments)?;
+    }
+    if runs(Suite::Growth) {
+        growth::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;
