@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use incog_core::Watch;
-use incog_core::algorithm::optimum;
-use incog_core::check::Problem;
+use incog_core::algorithm::{Algorithm, Search, optimum};
+use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{FrequencySource, KeyWidth, Method, Rows};
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
@@ -97,4 +97,18 @@ fn several_threads_count_search_and_recode_like_one() {
             assert_eq!(release.n_rows() as u64 + refused, N_ROWS as u64);
         }
     }
+}
+
+#[test]
+fn equal_records_are_looked_at_a_few_times_however_many_they_are() {
+    let sample = Sample::new((0..5).map(|at| column(at, 5, &[2, 5])).collect());
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(200).unwrap().with_budget(N_ROWS as u64 / 100);
+    let problem = Problem { source: &rows, policy: &policy };
+    let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+    let found = search.run(problem, &Watch::new()).unwrap();
+    assert!(found.work.nodes_checked > 15, "{:?}", found.work);
+    assert!(found.work.table_scans < 8, "{:?}", found.work);
 }

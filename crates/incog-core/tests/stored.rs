@@ -74,13 +74,16 @@ proptest! {
         let table = sample.table();
         let attributes = sample.attributes(&table);
         let source = stored(&table, &attributes, room, None);
+        let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &source, policy: &policy };
         let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
-        let found = search.run(problem, &Watch::new()).unwrap();
-        let holding: Vec<Vec<u8>> =
-            found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
-        prop_assert_eq!(&holding, &naive::satisfying(&sample, k, budget));
+        for problem in [problem, Problem { source: &limited, policy: &policy }] {
+            let found = search.run(problem, &Watch::new()).unwrap();
+            let holding: Vec<Vec<u8>> =
+                found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
+            prop_assert_eq!(&holding, &naive::satisfying(&sample, k, budget));
+        }
 
         let rows = Rows::new(&table, &attributes).unwrap();
         let in_memory = Problem { source: &rows, policy: &policy };
@@ -147,6 +150,8 @@ fn large_tables_are_judged_in_parts() {
         let expected = best(&rows);
         for room in [1 << 16, 1 << 20, 1 << 30] {
             assert_eq!(best(&stored(&table, &attributes, room, None)), expected, "k = {k}, room {room}");
+            let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
+            assert_eq!(best(&limited), expected, "k = {k}, room {room}, in memory");
         }
     }
 }

@@ -87,6 +87,11 @@ pub trait FrequencySource: Sync {
         }
     }
 
+    /// Are the keys better looked at in parts, even if they are in memory?
+    fn is_shown_in_parts(&self) -> bool {
+        self.packed().is_none()
+    }
+
     /// How many bytes of groups a search may keep, if that is limited.
     fn room(&self) -> Option<u64> {
         None

@@ -27,8 +27,12 @@ const SHARED_FROM: usize = 1 << 19;
 
 /// Of more records than this,
 const MANY: usize = 1 << 24;
-/// so many are looked at at a time, where groups take less memory than records.
+/// so many are looked at at a time, where groups take less memory than records;
 const MANY_AT_A_TIME: usize = 1 << 22;
+/// where memory is limited, so many as take about so many bytes each while they are dealt out,
+const BYTES_DEALT: u64 = 64;
+/// and at least so many.
+const LEAST_AT_A_TIME: u64 = 1 << 12;
 
 /// All records as packed keys.
 #[derive(Debug)]
@@ -130,6 +134,16 @@ impl Rows {
         Ok(self)
     }
 
+    /// How many records may be looked at at a time, if not all: dealing them out would take as much memory as they do.
+    fn at_a_time(&self) -> Option<usize> {
+        let most = match self.room {
+            Some(room) => (room / BYTES_DEALT).clamp(LEAST_AT_A_TIME, MANY_AT_A_TIME as u64) as usize,
+            None if self.n_rows > MANY => MANY_AT_A_TIME,
+            None => return None,
+        };
+        (self.n_rows > most).then_some(most)
+    }
+
     fn pairs(&self, at: usize) -> Result<&Pairs> {
         let persons = self.persons.as_ref().ok_or_else(|| not_loaded("the unit column"))?;
         let (values, pairs) =
@@ -192,17 +206,18 @@ impl Rows {
     ) -> Option<Regrouped<K>> {
         let n_threads = rayon::current_num_threads();
         let is_counting = method == Method::Auto && assignment == Assignment::Skip;
-        let is_worth_it = keys.len() > MANY || (n_threads > 1 && keys.len() >= SHARED_FROM);
+        let is_much = self.at_a_time().is_some_and(|n_keys| keys.len() > n_keys);
+        let is_worth_it = is_much || (n_threads > 1 && keys.len() >= SHARED_FROM);
         if !is_worth_it || !is_counting {
             return None;
         }
         let group = |keys: &[K], rows: Option<&[u64]>| {
             regroup(keys, rows, target, method, Assignment::Skip, &mut Scratch::default())
         };
-        if keys.len() > MANY {
+        if let Some(n_keys) = self.at_a_time().filter(|&n_keys| keys.len() > n_keys) {
             let mut gathered = Gathered::default();
             let mut scratch = Scratch::default();
-            for keys in keys.chunks(MANY_AT_A_TIME) {
+            for keys in keys.chunks(n_keys) {
                 let shares = keys.par_chunks(keys.len().div_ceil(n_threads)).map(|keys| group(keys, None));
                 for share in shares.collect::<Vec<_>>() {
                     gathered.add(share, target, &mut scratch);
@@ -317,14 +332,17 @@ impl FrequencySource for Rows {
     }
 
     fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
-        // Not more at a time than can be dealt out without taking as much memory as the records.
-        let n_keys = if self.n_rows > MANY { MANY_AT_A_TIME } else { self.n_rows.max(1) };
+        let n_keys = self.at_a_time().unwrap_or(self.n_rows).max(1);
         match &self.keys {
             Keys::U64(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U64(keys)))?,
             Keys::U128(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U128(keys)))?,
             Keys::Wide(_) => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn is_shown_in_parts(&self) -> bool {
+        self.at_a_time().is_some()
     }
 
     fn room(&self) -> Option<u64> {

@@ -108,16 +108,15 @@ fn not_covered(column: &Column, leaves: &[Option<u32>], n_missing: usize, origin
     } else {
         format!("{n_missing} of {} values", leaves.len())
     };
-    let position = first.map_or(String::new(), |row_idx| format!(", first in record {}", row_idx + 1));
-    Error::input(format!(
-        "column `{}`: hierarchy `{origin}` has no row for {what} ({n_rows} records{position})",
-        column.name()
-    ))
-    .with_hint(if only_the_empty_cell {
-        "a missing value is a value of its own: add a row that starts with an empty field"
-    } else {
-        "add a row for each value that occurs in the data"
-    })
+    // Where the records are elsewhere, nothing is said of them.
+    let position = first
+        .map_or(String::new(), |row_idx| format!(" ({n_rows} records, first in record {})", row_idx + 1));
+    Error::input(format!("column `{}`: hierarchy `{origin}` has no row for {what}{position}", column.name()))
+        .with_hint(if only_the_empty_cell {
+            "a missing value is a value of its own: add a row that starts with an empty field"
+        } else {
+            "add a row for each value that occurs in the data"
+        })
 }
 
 /// The quasi-identifier: its attributes in declared order.

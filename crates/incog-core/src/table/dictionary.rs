@@ -34,6 +34,14 @@ impl Dictionary {
         self.ends.is_empty()
     }
 
+    /// About how many bytes it takes.
+    pub fn n_bytes(&self) -> u64 {
+        let words = size_of_val(self.short.slots.as_slice()) + size_of_val(self.middle.slots.as_slice());
+        // Tables of codes have a byte a slot besides, and some slots are free.
+        let long = self.long.capacity() * 6;
+        (self.text.capacity() + size_of_val(self.ends.as_slice()) + words + long) as u64
+    }
+
     /// The value behind a code.
     ///
     /// # Panics

@@ -331,7 +331,8 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             if halfway == to || self.is_in_vain(&halfway) {
                 halfway = self.family.grouping(self.lowered(node, &floor, limit));
             }
-            if halfway == to || halfway == floor || self.is_in_vain(&halfway) {
+            let merges_equal_records = source.is_none() && n_groups >= LARGE && halfway == floor;
+            if halfway == to || (halfway == floor && !merges_equal_records) || self.is_in_vain(&halfway) {
                 return Ok(source);
             }
             self.count(source, &halfway)?;

@@ -24,8 +24,6 @@ const FIRST_PARTS: u64 = 32;
 const LEAST_PARTS: u64 = 4;
 /// So many records tell about how many groups there are.
 const SAMPLE: usize = 1 << 13;
-/// More records than this are looked at in parts.
-const MANY: u64 = 1 << 24;
 /// While groups are gathered, each takes about so many keys and counters.
 const TIMES_GATHERED: u64 = 5;
 
@@ -61,7 +59,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     /// The records, where they are at hand and not too many.
     fn records(&self) -> Option<Lot<'a, W, C>> {
         let source = self.problem.source;
-        if source.n_rows() > MANY {
+        if source.is_shown_in_parts() {
             return None;
         }
         Some(Lot::records(W::of_records(source.packed()?)?))

@@ -138,9 +138,10 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
     let n_strange = paths.iter().filter(|path| path.is_none()).count();
     if n_strange > 0 {
         let is_strange = |code: &u32| paths[*code as usize].is_none();
-        let first = column.codes().iter().position(is_strange).map_or(0, |row_idx| row_idx + 1);
+        let first = column.codes().iter().position(is_strange);
+        let first = first.map_or(String::new(), |row_idx| format!(" (first in record {})", row_idx + 1));
         return Err(Error::input(format!(
-            "column `{}`: {n_strange} of {} values are not {} (first in record {first})",
+            "column `{}`: {n_strange} of {} values are not {}{first}",
             column.name(),
             paths.len(),
             spec.kind()
