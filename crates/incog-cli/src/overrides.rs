@@ -20,6 +20,10 @@ pub(crate) struct JobArguments {
     /// What separates the fields of a CSV file [default: found out]
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
+    /// How much memory the run may take, such as 512MB: a table that needs more is kept in temporary files, in the folder
+    /// that TMPDIR names or beside the release [default: all in memory]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<String>,
 
     /// Quasi-identifiers, separated by commas: all of them, in the order of the search
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
@@ -180,6 +184,10 @@ impl JobArguments {
             job.input.delimiter = self.delimiter;
             job.lines.forget(&["input", "delimiter"]);
         }
+        if let Some(memory) = self.memory {
+            job.input.memory = Some(count_or_text(&memory));
+            job.lines.forget(&["input", "memory"]);
+        }
         let roles = [
             (&self.qi, RoleJob::QuasiIdentifier),
             (&self.identifier, RoleJob::Identifier),
@@ -258,6 +266,7 @@ impl JobArguments {
             files => Paths::Several(files.to_vec()),
         };
         job.input.delimiter = self.delimiter.or(job.input.delimiter);
+        job.input.memory = self.memory.as_deref().map(count_or_text).or(job.input.memory);
         let beside = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> =
             self.hierarchies.iter().cloned().chain([beside.join("hierarchies"), beside]).collect();
@@ -278,7 +287,8 @@ impl JobArguments {
         };
         let given = self
             .given()
-            .chain([("delimiter", self.delimiter.is_some()), ("hierarchies", self.hierarchies.is_some())]);
+            .chain([("delimiter", self.delimiter.is_some()), ("hierarchies", self.hierarchies.is_some())])
+            .chain([("memory", self.memory.is_some())]);
         if let Some((flag, _)) =
             given.filter(|(_, is_given)| *is_given).find(|(flag, _)| !FLAGS.contains(flag))
         {

@@ -22,7 +22,7 @@ use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
@@ -106,6 +106,17 @@ impl Parquet {
     /// Appends all rows to `columns`, one per header entry, and returns the columns' types, which now know
     /// whether there were nulls. Stops when the watch is cancelled.
     pub fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Vec<ColumnType>> {
+        self.read_parts(columns, usize::MAX, watch, &mut |_| Ok(()))
+    }
+
+    /// The same, some rows at a time: after each part `each` is shown the columns, and may make them forget their rows, or all.
+    pub fn read_parts(
+        self,
+        columns: &mut [Column],
+        rows_at_a_time: usize,
+        watch: &Watch,
+        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+    ) -> Result<Vec<ColumnType>> {
         let Parquet { path, file, metadata, header, types, n_rows } = self;
         if columns.len() != header.len() {
             return Err(Error::new(
@@ -114,33 +125,87 @@ impl Parquet {
             ));
         }
         let file = SharedFile::new(file).map_err(|error| unreadable(&path, &error))?;
-        let read = |(at, column): (usize, &mut Column)| -> Result<Seen> {
+        let open = |at: usize| -> Result<Pulled> {
             let only = ProjectionMask::leaves(metadata.metadata().file_metadata().schema_descr(), [at]);
             let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
                 .with_batch_size(BATCH_ROWS)
                 .with_projection(only)
                 .build()
                 .map_err(|error| damaged(&path, &error))?;
-            let mut seen = Seen::default();
-            let mut n_read = 0;
-            for batch in batches {
-                watch.check()?;
-                let batch = batch.map_err(|error| damaged(&path, &error.into()))?;
-                seen.append(batch.column(0), column)?;
-                n_read += batch.num_rows() as u64;
-            }
-            if n_read != n_rows {
+            Ok(Pulled { batches, seen: Seen::default(), rest: None, n_read: 0 })
+        };
+        let mut pulled: Vec<Pulled> = (0..columns.len()).map(open).collect::<Result<_>>()?;
+        let mut n_done = 0;
+        loop {
+            let n_part = usize::try_from(n_rows - n_done).unwrap_or(usize::MAX).min(rows_at_a_time);
+            // At the end one more row is asked for: there must be none.
+            let n_asked = n_part.saturating_add(usize::from(n_done + n_part as u64 == n_rows));
+            let parts = columns.par_iter_mut().zip(&mut pulled);
+            // Whatever the number of threads, the first column that cannot be read is told.
+            let read: Vec<Result<()>> =
+                parts.map(|(column, pulled)| pulled.append(n_asked, column, &path, watch)).collect();
+            read.into_iter().collect::<Result<Vec<()>>>()?;
+            n_done += n_part as u64;
+            if let Some(pulled) = pulled.iter().find(|pulled| pulled.n_read != n_done) {
+                let n_read = match pulled.n_read {
+                    n_read if n_read > n_done => "more".to_owned(),
+                    n_read => n_read.to_string(),
+                };
                 return Err(Error::input(format!(
                     "data file `{}` is damaged: it announces {n_rows} rows and has {n_read}",
                     path.display()
                 )));
             }
-            Ok(seen)
-        };
-        // Whatever the number of threads, the first column that cannot be read is told.
-        let seen: Vec<Result<Seen>> = columns.par_iter_mut().enumerate().map(read).collect();
-        let seen: Vec<Seen> = seen.into_iter().collect::<Result<_>>()?;
-        Ok(types.into_iter().zip(seen).map(|(kept, seen)| kept.with_nulls(seen.null.is_some())).collect())
+            watch.count_rows(n_part as u64);
+            each(columns)?;
+            if n_done == n_rows {
+                break;
+            }
+        }
+        let had_nulls = pulled.iter().map(|pulled| pulled.seen.had_null || pulled.seen.null.is_some());
+        Ok(types.into_iter().zip(had_nulls).map(|(kept, had_nulls)| kept.with_nulls(had_nulls)).collect())
+    }
+}
+
+/// A column that is read some rows at a time.
+struct Pulled {
+    batches: ParquetRecordBatchReader,
+    seen: Seen,
+    /// What was decoded and not yet taken.
+    rest: Option<ArrayRef>,
+    n_read: u64,
+}
+
+impl Pulled {
+    /// Appends so many rows, or all that are left.
+    fn append(&mut self, n_rows: usize, column: &mut Column, path: &Path, watch: &Watch) -> Result<()> {
+        // Values that were forgotten have other codes by now.
+        if column.dictionary().is_empty() {
+            let null = self.seen.null;
+            self.seen = Seen { had_null: self.seen.had_null || null.is_some(), ..Seen::default() };
+        }
+        let mut n_left = n_rows;
+        while n_left > 0 {
+            let array = match self.rest.take() {
+                Some(rest) => rest,
+                None => {
+                    watch.check()?;
+                    let Some(batch) = self.batches.next() else {
+                        break;
+                    };
+                    let batch = batch.map_err(|error| damaged(path, &error.into()))?;
+                    Arc::clone(batch.column(0))
+                }
+            };
+            let n = array.len().min(n_left);
+            self.seen.append(&array.slice(0, n), column)?;
+            self.n_read += n as u64;
+            n_left -= n;
+            if n < array.len() {
+                self.rest = Some(array.slice(n, array.len() - n));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -217,6 +282,8 @@ fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
 #[derive(Default)]
 struct Seen {
     null: Option<u32>,
+    /// Was there a null whose code was forgotten?
+    had_null: bool,
     booleans: [Option<u32>; 2],
     by_bits: HashMap<u64, u32, FxBuildHasher>,
     by_128_bits: HashMap<i128, u32, FxBuildHasher>,

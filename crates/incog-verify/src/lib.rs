@@ -91,6 +91,28 @@ pub trait Labels: Sync {
     }
 }
 
+impl<L: Labels + ?Sized> Labels for Box<L> {
+    fn header(&self) -> Vec<&str> {
+        (**self).header()
+    }
+
+    fn n_rows(&self) -> usize {
+        (**self).n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        (**self).column(column_idx)
+    }
+
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        (**self).labels(column_idx)
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        (**self).codes_from(column_idx, first, to);
+    }
+}
+
 /// A column: the cell of row i is `labels[codes[i]]`.
 ///
 /// Codes only spare the checker the reading of every cell; it does not trust them. Equal labels may stand under

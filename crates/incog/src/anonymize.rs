@@ -15,7 +15,7 @@ use incog_core::recoding::{PerLevel, Recoding, Side};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
-use incog_verify::{Labels, RecodingClaim, Report, Verified, verify};
+use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_order};
 
 use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
@@ -26,6 +26,7 @@ use crate::record::{ENDING, Key, Record, Seen};
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
+use crate::spill::{Spilled, SpilledInput, SpilledRelease};
 use crate::verification::{Collected, Released, claims, not_verified, write_report};
 
 /// A release that was verified and written.
@@ -117,7 +118,7 @@ pub(crate) enum Attempt<'a> {
 
 /// A release that may be written.
 pub(crate) struct Made<'a> {
-    verified: Verified<Released<'a>>,
+    verified: Verified<Box<dyn Labels + Send + 'a>>,
     /// What the checker found, persons included.
     report: Report,
     pub(crate) statistics: Statistics,
@@ -150,8 +151,8 @@ impl Plan {
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
         let costs = self.costs()?;
-        let input = Collected(Cow::Borrowed(&self.table));
-        let made = match self.made(self.how(), &costs, &input, watch)? {
+        let input = self.input();
+        let made = match self.made(self.how(), &costs, &*input, watch)? {
             Attempt::Made(made) => *made,
             Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
@@ -165,11 +166,15 @@ impl Plan {
             Some(record) => Some((Key::read_or_make(&self.key_path())?, Unfinished::create(record)?)),
             None => None,
         };
+        let spilled = self.spilled.as_ref();
+        let memory = spilled.map(|spilled| &spilled.memory);
         let (finished, input) = rayon::join(
-            || sink::write(&verified, file, &layout, output.order, watch),
-            || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table)),
+            || sink::write(&verified, file, &layout, output.order, memory, watch),
+            || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table, spilled)).transpose(),
         );
-        let finished = finished?;
+        let (finished, input) = (finished?, input?);
+        // What was released was read again while it was written.
+        spilled.map_or(Ok(()), Spilled::check)?;
         // Everything is on disk before the first of the files appears.
         let mut others = Vec::new();
         if let Some(((key, new_key), mut file)) = sealed {
@@ -217,6 +222,14 @@ impl Plan {
         })))
     }
 
+    /// The table as the checker sees it.
+    pub(crate) fn input(&self) -> Box<dyn Labels + '_> {
+        match &self.spilled {
+            None => Box::new(Collected(Cow::Borrowed(&self.table))),
+            Some(spilled) => Box::new(SpilledInput::new(&self.table, spilled)),
+        }
+    }
+
     /// How the job wants its release to be found.
     fn how(&self) -> How {
         match (self.node, self.local) {
@@ -231,7 +244,7 @@ impl Plan {
         &'a self,
         how: How,
         costs: &Costs,
-        input: &Collected<'_>,
+        input: &dyn Labels,
         watch: &Watch,
     ) -> Result<Attempt<'a>> {
         let choice = match how {
@@ -272,7 +285,7 @@ impl Plan {
         chosen: &Choice,
         statistics: Statistics,
         costs: &Costs,
-        input: &Collected<'_>,
+        input: &dyn Labels,
         watch: &Watch,
     ) -> Result<Made<'a>> {
         let recoding = match &chosen.groups {
@@ -282,13 +295,23 @@ impl Plan {
             }
             _ => PerLevel::new(self.problem(), &statistics.levels),
         };
-        let recoding = Recoding::PerLevel(recoding?);
-        let release = recoding.apply(&self.table, &self.attributes)?;
+        let recoding = recoding?;
+        let release: Box<dyn Labels + Send + 'a> = match &self.spilled {
+            None => Box::new(Released(Recoding::PerLevel(recoding).apply(&self.table, &self.attributes)?)),
+            Some(spilled) => {
+                Box::new(SpilledRelease::new(&self.table, spilled, &self.attributes, &recoding)?)
+            }
+        };
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
         let claims = claims(self, input, RecodingClaim::FullDomain)?;
-        let (verified, better) =
-            rayon::join(|| verify(Released(release), &claims), || self.better(&statistics, &chosen.known));
+        let check = || match &self.spilled {
+            None => verify(release, &claims),
+            Some(_) => verify_in_order(release, &claims),
+        };
+        let (verified, better) = rayon::join(check, || self.better(&statistics, &chosen.known));
+        // What could not be read looks like a wrong release.
+        self.spilled.as_ref().map_or(Ok(()), Spilled::check)?;
         let verified = verified.map_err(|report| not_verified(&report.findings))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
@@ -315,7 +338,7 @@ impl Plan {
         search: LocalSearch,
         recoded: Recoded,
         costs: &Costs,
-        input: &Collected<'_>,
+        input: &dyn Labels,
         watch: &Watch,
     ) -> Result<Made<'a>> {
         let Recoded { recoding, domains, quality, notes } = recoded;
@@ -325,7 +348,8 @@ impl Plan {
         let as_collected = as_collected.collect();
         let release = recoding.apply(&self.table, &self.attributes)?;
         watch.enter(Stage::Verifying);
-        let verified = verify(Released(release), &self.local_claims(Some(search), input)?)
+        let release: Box<dyn Labels + Send + 'a> = Box::new(Released(release));
+        let verified = verify(release, &self.local_claims(Some(search), input)?)
             .map_err(|report| not_verified(&report.findings))?;
         let mut report = verified.report().clone();
         if let Some(persons) = self.persons_of(search, &recoding)? {
@@ -429,6 +453,8 @@ impl Plan {
             let judged = known.iter().find(|(node, _)| *node == levels).map(|(_, rows)| *rows);
             let suppressed_rows = match judged {
                 Some(rows) => rows,
+                // There may be as many groups as rows.
+                None if self.spilled.is_some() => continue,
                 None => {
                     let Problem { source, policy } = self.deciding_problem();
                     let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;

@@ -3,12 +3,12 @@
 //! A job that names none gets the one that [`check::choose`] picks for its data, so it is settled in two steps: what can be
 //! said without the data ([`CheckerChoice::new`]), and the rest ([`CheckerChoice::settle`]).
 
+use incog_core::Result;
 use incog_core::algorithm::{self, Algorithm};
 use incog_core::check::{
     self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
 };
 use incog_core::registry::Entry;
-use incog_core::{Error, Result};
 
 use crate::job::{BitmapSets, CountOrText, CubeLevels, Job};
 
@@ -107,22 +107,10 @@ impl CheckerChoice {
     }
 }
 
-/// A number of bytes: `1048576`, `"512 MiB"`, `"2GiB"`.
+/// A number of bytes.
 fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
-    let unreadable = || -> Error {
+    size.bytes().ok_or_else(|| {
         job.mistake(&["search", "memory"], "`memory` is not a size")
-            .with_hint("write bytes or a number with KiB, MiB or GiB")
-    };
-    match size {
-        CountOrText::Count(bytes) => u64::try_from(*bytes).map_err(|_| unreadable()),
-        CountOrText::Text(text) => {
-            let text = text.trim();
-            let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
-            let (number, unit) = units
-                .iter()
-                .find_map(|&(suffix, unit)| text.strip_suffix(suffix).map(|number| (number.trim(), unit)))
-                .ok_or_else(unreadable)?;
-            number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(unreadable)
-        }
-    }
+            .with_hint("write bytes, or a number with KB, MB, GB, KiB, MiB or GiB")
+    })
 }

@@ -106,6 +106,7 @@ impl Plan {
 
     /// Makes, verifies and measures a release by each of these models; none is written.
     pub fn compare(&self, models: &[String], watch: &Watch) -> Result<Comparison> {
+        self.in_memory("models are compared in memory")?;
         let costs = self.costs()?;
         let input = Collected(Cow::Borrowed(&self.table));
         // A name that is none should not cost the time of those before it.

@@ -59,7 +59,7 @@ impl Plan {
 
     /// What a search has to solve.
     pub(crate) fn deciding_problem(&self) -> Problem<'_> {
-        Problem { source: &self.rows, policy: self.deciding() }
+        Problem { source: &*self.rows, policy: self.deciding() }
     }
 
     /// Leaves out what the rest of the policy refuses at a node that was chosen.

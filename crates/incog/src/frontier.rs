@@ -75,7 +75,7 @@ impl Plan {
             return Err(Error::input(format!("the range of k has more than {MAX_RANGE} values")));
         }
         let unit = if self.job.policy.unit.is_some() { Unit::Persons } else { Unit::Rows };
-        let question = KRange { source: &self.rows, unit, budget: self.policy.budget(), k };
+        let question = KRange { source: &*self.rows, unit, budget: self.policy.budget(), k };
         let start = Instant::now();
         let found = every_k(&question, watch)?;
         let costs = self.costs()?;

@@ -20,6 +20,7 @@
 
 pub mod source;
 pub mod job;
+mod spill;
 mod hierarchies;
 mod requirements;
 mod plan;

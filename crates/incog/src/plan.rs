@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use incog_core::algorithm::{MARKINGS, Search};
 use incog_core::check::{self, Problem};
-use incog_core::frequency::Rows;
+use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
-use incog_core::table::{Role, Table};
+use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 
 use crate::checkers::CheckerChoice;
@@ -26,6 +26,7 @@ use crate::orders;
 use crate::record::Record;
 use crate::requirements::{self, Models};
 use crate::source::{Data, Format};
+use crate::spill::{Memory, Spilled};
 
 /// Data, policy and search, all checked.
 pub struct Plan {
@@ -36,7 +37,9 @@ pub struct Plan {
     /// The files of the data.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) attributes: Attributes,
-    pub(crate) rows: Rows,
+    pub(crate) rows: Box<dyn FrequencySource>,
+    /// The rows of the table, where they did not fit the memory.
+    pub(crate) spilled: Option<Spilled>,
     pub(crate) policy: Policy,
     /// The part of it that generalizations are chosen by, if not the whole.
     pub(crate) decided_by: Option<Policy>,
@@ -153,6 +156,7 @@ impl Plan {
         mistakes.note(check_roles(job, WithoutQuasi::Refused));
         orders::check(job, &mut mistakes);
         let requirements = requirements::check(job, &mut mistakes);
+        let memory = mistakes.note(Memory::of(job)).flatten();
         let delimiter = mistakes.note(delimiter(job));
         let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
         if let Some(data) = &data {
@@ -176,7 +180,16 @@ impl Plan {
         };
 
         let files = data.files().to_vec();
-        let (table, format) = data.read(|name| role(job, name), watch)?;
+        let (table, format, spilled) = match memory {
+            Some(memory) => data.read_within(memory, |name| role(job, name), watch)?,
+            None => {
+                let (table, format) = data.read(|name| role(job, name), watch)?;
+                (table, format, None)
+            }
+        };
+        if let Some(spilled) = &spilled {
+            check_spilled(job, spilled, &algorithm)?;
+        }
         let budget_rows = budget.rows(table.n_rows() as u64);
         let mut mistakes = Mistakes::default();
         if budget_rows > table.n_rows() as u64 {
@@ -200,17 +213,43 @@ impl Plan {
                 mistakes.note(hierarchies::attribute(job, name, column, data, fixed))
             })
             .collect();
+        // Models look at the rows of their columns, which must be there.
+        let required = match &spilled {
+            None => None,
+            Some(spilled) => {
+                let names = job.policy.require.iter().filter_map(|require| require.sensitive.as_ref());
+                let mut columns: Vec<Column> = Vec::new();
+                for name in names {
+                    if columns.iter().all(|column| column.name() != name) {
+                        columns.push(spilled.column(&table, name)?);
+                    }
+                }
+                Some(Table::new(columns)?)
+            }
+        };
+        let seen = required.as_ref().unwrap_or(&table);
         let Models { columns, models } =
-            requirements::build(job, &requirements, &table, budget_rows, &mut mistakes);
+            requirements::build(job, &requirements, seen, budget_rows, &mut mistakes);
         mistakes.stop()?;
         let attributes = Attributes::new(attributes)?;
-        let mut rows = Rows::new(&table, &attributes)?;
-        if let Some(unit) = &job.policy.unit {
-            rows = rows.with_unit(&table, unit)?;
-        }
-        if !columns.is_empty() {
-            rows = rows.with_sensitive(&table, &columns.iter().map(String::as_str).collect::<Vec<_>>())?;
-        }
+        let rows: Box<dyn FrequencySource> = match &spilled {
+            None => {
+                let mut rows = Rows::new(&table, &attributes)?;
+                if let Some(unit) = &job.policy.unit {
+                    rows = rows.with_unit(&table, unit)?;
+                }
+                if !columns.is_empty() {
+                    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                    rows = rows.with_sensitive(&table, &columns)?;
+                }
+                Box::new(rows)
+            }
+            Some(spilled) => {
+                let codes =
+                    |name: &String| seen.column(name).map_or(Vec::new(), |column| column.codes().to_vec());
+                spilled.source(&table, &attributes, columns.iter().map(codes).collect())?
+            }
+        };
         let k_anonymity: Box<dyn PrivacyModel> = Box::new(model);
         let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget_rows)?;
         policy.feasible(table.n_rows() as u64)?;
@@ -222,7 +261,7 @@ impl Plan {
             AlgorithmChoice::Node(node) => (any, Some(node), None),
             AlgorithmChoice::Local(local) => (any, None, Some(local)),
         };
-        let deciding = Problem { source: &rows, policy: decided_by.as_ref().unwrap_or(&policy) };
+        let deciding = Problem { source: &*rows, policy: decided_by.as_ref().unwrap_or(&policy) };
         let (checker_name, checker) = match (node, local) {
             (None, None) => checker.settle(deciding, algorithm)?,
             _ => ("none", Search::default().checker),
@@ -250,17 +289,39 @@ impl Plan {
             table,
             attributes,
             rows,
+            spilled,
         })
     }
 
     /// What is to be solved.
     pub(crate) fn problem(&self) -> Problem<'_> {
-        Problem { source: &self.rows, policy: &self.policy }
+        Problem { source: &*self.rows, policy: &self.policy }
+    }
+
+    /// Fails if the rows of the table are not in memory, where `what` needs them.
+    pub(crate) fn in_memory(&self, what: &str) -> Result<()> {
+        match &self.spilled {
+            Some(spilled) => Err(spilled.memory.refuse(what)),
+            None => Ok(()),
+        }
     }
 
     /// What generalization costs in this table.
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
+    }
+}
+
+/// What takes all rows at once cannot be done to rows that are not in memory.
+fn check_spilled(job: &Job, spilled: &Spilled, algorithm: &AlgorithmChoice) -> Result<()> {
+    if job.policy.unit.is_some() {
+        return Err(spilled.memory.refuse("persons with several rows are counted in memory"));
+    }
+    match algorithm {
+        AlgorithmChoice::Free | AlgorithmChoice::FullDomain(_) => Ok(()),
+        AlgorithmChoice::Node(_) | AlgorithmChoice::Local(_) => {
+            Err(spilled.memory.refuse("the algorithm that the job names takes all rows at once"))
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Statistics};
-use incog_core::table::{Column, Table};
+use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{Measured, Report};
 use rayon::prelude::*;
@@ -37,6 +37,7 @@ use crate::plan::Plan;
 use crate::requirements::{self, RequirePart};
 use crate::sink::{Finished, Unfinished};
 use crate::source;
+use crate::spill::{Spilled, TextDigest};
 
 /// The layout of records that this version writes and reads.
 pub(crate) const VERSION: u32 = 1;
@@ -232,7 +233,7 @@ impl Record {
                 rows: costs.n_rows,
                 hmac_sha256: match (seen.input, key) {
                     (Some(digest), _) => hex(&digest),
-                    (None, Some(key)) => hex(&key.digest_of(&plan.table)),
+                    (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_ref())?),
                     (None, None) => String::new(),
                 },
             },
@@ -435,6 +436,8 @@ fn canonical(value: &Json) -> String {
 fn without_paths(job: &Job, plan: &Plan) -> Result<String> {
     let mut job = job.clone();
     job.input.path = Paths::One("-".into());
+    // What is released does not depend on it.
+    job.input.memory = None;
     job.output = None;
     job.search.seed = None;
     for (name, column) in &mut job.columns {
@@ -558,19 +561,41 @@ impl Key {
     }
 
     /// A keyed digest of a table: its columns' names, their values in order of first appearance, and a digest of which stands
-    /// where.
-    pub(crate) fn digest_of(&self, table: &Table) -> [u8; 32] {
-        let of_codes = |column: &Column| -> [u8; 32] {
+    /// where; of identifiers a digest of their cells, one after the other.
+    pub(crate) fn digest_of(&self, table: &Table, spilled: Option<&Spilled>) -> Result<[u8; 32]> {
+        let of_codes = |(at, column): (usize, &Column)| -> Result<[u8; 32]> {
+            if column.role() == Role::Identifier {
+                // Where rows are spilled nobody has the values any more.
+                let of_spilled = spilled.and_then(|spilled| spilled.identifiers[at]);
+                return Ok(of_spilled.unwrap_or_else(|| {
+                    let mut digest = TextDigest::default();
+                    digest.push(column);
+                    digest.finish()
+                }));
+            }
+            const ROWS: usize = 1 << 14;
             let mut mac = self.mac();
-            let mut bytes = Vec::with_capacity(1 << 16);
-            for codes in column.codes().chunks(1 << 14) {
+            let mut bytes = Vec::with_capacity(4 * ROWS);
+            let mut update = |codes: &[u32]| {
                 bytes.clear();
                 bytes.extend(codes.iter().flat_map(|code| code.to_le_bytes()));
                 mac.update(&bytes);
+            };
+            match spilled {
+                None => column.codes().chunks(ROWS).for_each(&mut update),
+                Some(spilled) => {
+                    let mut codes = vec![0; ROWS];
+                    for first in (0..table.n_rows()).step_by(ROWS) {
+                        let codes = &mut codes[..ROWS.min(table.n_rows() - first)];
+                        spilled.read(at, first, codes)?;
+                        update(codes);
+                    }
+                }
             }
-            mac.finalize().into_bytes().into()
+            Ok(mac.finalize().into_bytes().into())
         };
-        let digests: Vec<[u8; 32]> = table.columns().par_iter().map(of_codes).collect();
+        let digests = table.columns().par_iter().enumerate().map(of_codes);
+        let digests: Vec<[u8; 32]> = digests.collect::<Result<_>>()?;
         let mut mac = self.mac();
         let text = |text: &str, mac: &mut Hmac<Sha256>| {
             mac.update(&(text.len() as u64).to_le_bytes());
@@ -578,12 +603,14 @@ impl Key {
         };
         for (column, digest) in table.columns().iter().zip(&digests) {
             text(column.name(), &mut mac);
-            for value in column.dictionary().values() {
-                text(value, &mut mac);
+            if column.role() != Role::Identifier {
+                for value in column.dictionary().values() {
+                    text(value, &mut mac);
+                }
             }
             mac.update(digest);
         }
-        mac.finalize().into_bytes().into()
+        Ok(mac.finalize().into_bytes().into())
     }
 }
 
@@ -636,15 +663,18 @@ mod tests {
 
     #[test]
     fn a_table_digest_depends_on_every_cell_and_on_the_key() {
-        let table = |cells: [&str; 3]| {
-            let column = incog_core::table::Column::from_cells("c", incog_core::table::Role::Other, cells);
-            Table::new(vec![column.unwrap()]).unwrap()
-        };
         let (one, other) = (Key([1; 32]), Key([2; 32]));
-        let first = one.digest_of(&table(["a", "b", "a"]));
-        assert_eq!(first, one.digest_of(&table(["a", "b", "a"])));
-        assert_ne!(first, one.digest_of(&table(["a", "b", "b"])));
-        assert_ne!(first, one.digest_of(&table(["a", "c", "a"])));
-        assert_ne!(first, other.digest_of(&table(["a", "b", "a"])));
+        for role in [Role::Other, Role::Identifier] {
+            let digest = |key: &Key, cells: [&str; 3]| {
+                let column = Column::from_cells("c", role, cells).unwrap();
+                key.digest_of(&Table::new(vec![column]).unwrap(), None).unwrap()
+            };
+            let first = digest(&one, ["a", "b", "a"]);
+            assert_eq!(first, digest(&one, ["a", "b", "a"]));
+            assert_ne!(first, digest(&one, ["a", "b", "b"]));
+            assert_ne!(first, digest(&one, ["a", "c", "a"]));
+            assert_ne!(first, digest(&one, ["ab", "", "a"]));
+            assert_ne!(first, digest(&other, ["a", "b", "a"]));
+        }
     }
 }

@@ -204,10 +204,14 @@ pub(crate) fn hierarchies<'a>(
         .collect()
 }
 
+/// Why a release cannot be checked against data that are not in memory: its rows come in any order.
+const CHECKED_IN_MEMORY: &str = "a file is checked against the data in memory";
+
 impl Plan {
     /// Checks a released file against this plan's job and data, trusting nothing but the input. `recoding` says how it
     /// is supposed to have been made; where the job asks for local recoding, it was. Without a delimiter it is the data's.
     pub fn verify(&self, release: &Path, delimiter: Option<u8>, recoding: RecodingClaim) -> Result<Report> {
+        self.in_memory(CHECKED_IN_MEMORY)?;
         let released = read_release(release, delimiter.or(self.format.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
@@ -229,6 +233,7 @@ impl Plan {
         record: &Record,
         key: Option<&Key>,
     ) -> Result<Report> {
+        self.in_memory(CHECKED_IN_MEMORY)?;
         let released = read_release(release, delimiter.or(self.format.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if record.local.is_some() {

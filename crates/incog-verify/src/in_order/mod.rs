@@ -36,7 +36,7 @@ use index::{Index, NONE};
 use keys::Folder;
 
 /// Rows that are looked at at a time; so few in tests that small tables come in parts.
-const ROWS: usize = if cfg!(test) { 14 } else { 1 << 20 };
+const ROWS: usize = if cfg!(test) { 14 } else { 1 << 18 };
 /// Rows that a thread looks at at a time.
 const BLOCK: usize = if cfg!(test) { 5 } else { 1 << 15 };
 

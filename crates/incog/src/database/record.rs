@@ -162,7 +162,10 @@ impl DatabaseRecord {
                 smallest_set,
                 sensitive,
                 input_rows,
-                input_hmac_sha256: key.map_or_else(String::new, |key| hex(&key.digest_of(&relation.table))),
+                input_hmac_sha256: match key {
+                    Some(key) => hex(&key.digest_of(&relation.table, None)?),
+                    None => String::new(),
+                },
                 loss: format!("{:.9}", scores.tables[at]),
             };
             tables.insert(relation.name.clone(), part);

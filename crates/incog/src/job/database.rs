@@ -304,7 +304,7 @@ impl DatabaseJob {
         Ok(Job {
             path: self.path.clone(),
             lines,
-            input: Input { path: table.path.clone(), delimiter: table.delimiter },
+            input: Input { path: table.path.clone(), delimiter: table.delimiter, memory: None },
             output: None,
             policy: PolicyJob { k: self.policy.k, suppression: None, unit: None, require },
             search: SearchJob::default(),

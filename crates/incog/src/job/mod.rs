@@ -66,6 +66,9 @@ pub struct Input {
     /// What separates the fields. Detected from the header unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// How much memory the run may take: bytes, or "512 MB". A table that needs more is kept in temporary files meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<CountOrText>,
 }
 
 /// One path, or several.
@@ -154,6 +157,31 @@ pub enum CountOrText {
     Count(i64),
     /// Text.
     Text(String),
+}
+
+impl CountOrText {
+    /// As a number of bytes: `1048576`, `"512 MB"`, `"2GiB"`. `None` if it is none.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        /// A unit that ends like another stands before it.
+        const UNITS: [(&str, u64); 8] = [
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("KB", 1_000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+            ("B", 1),
+            ("", 1),
+        ];
+        let text = match self {
+            CountOrText::Count(bytes) => return u64::try_from(*bytes).ok(),
+            CountOrText::Text(text) => text.trim(),
+        };
+        let mut units = UNITS.iter();
+        let (number, unit) =
+            units.find_map(|&(suffix, unit)| Some((text.strip_suffix(suffix)?.trim(), unit)))?;
+        number.parse::<u64>().ok()?.checked_mul(unit)
+    }
 }
 
 /// A number, exactly as written, or text.

@@ -10,9 +10,9 @@ use incog_core::{Result, Watch};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
-use crate::job::Order;
-use crate::sink::Unfinished;
+use crate::sink::buckets::Buckets;
 use crate::sink::shuffle::Shuffled;
+use crate::sink::{Rows, Unfinished};
 use crate::source::DELIMITERS;
 
 /// How many rows a thread puts together at a time.
@@ -21,7 +21,7 @@ const BLOCK: usize = 1 << 14;
 /// Writes a release in the given order of rows.
 pub(super) fn write(
     release: &dyn Labels,
-    order: Order,
+    order: Rows<'_>,
     delimiter: u8,
     file: &mut Unfinished,
     watch: &Watch,
@@ -42,7 +42,7 @@ pub(super) fn write(
     let columns = (0..width).into_par_iter();
     let lines = Lines::new(columns.map(|at| Quoted::new(&release.labels(at), delimiter, quoting)).collect());
     match order {
-        Order::Input => {
+        Rows::AsTheyCome => {
             let n_rows = release.n_rows();
             in_turns(n_rows.div_ceil(BLOCK), file, watch, |block, text| {
                 let first = block * BLOCK;
@@ -57,13 +57,20 @@ pub(super) fn write(
                 n_rows
             })
         }
-        Order::Shuffle => {
+        Rows::Shuffled => {
             let rows = Shuffled::new(release, watch)?;
             in_turns(rows.n_buckets(), file, watch, |bucket, text| {
                 let rows = rows.bucket(bucket);
                 rows.each(|codes| lines.append(codes.iter().copied(), text));
                 rows.len()
             })
+        }
+        Rows::Dealt(memory) => {
+            let rows = Buckets::new(release, memory, watch)?;
+            in_turns(rows.n_buckets(), file, watch, |bucket, text| {
+                rows.each(bucket, |codes| lines.append(codes.iter().copied(), text))
+            })?;
+            rows.check()
         }
     }
 }

@@ -4,6 +4,7 @@
 //! **Whole or absent**: a file is written beside its target under another name, flushed to the disk, and renamed.
 //! If anything fails or the run is cancelled, the unfinished file is removed and the target is as it was.
 
+mod buckets;
 mod csv;
 mod folder;
 #[cfg(feature = "parquet")]
@@ -23,19 +24,42 @@ use tempfile::NamedTempFile;
 
 use crate::job::Order;
 use crate::source::{Format, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
+use crate::spill::Memory;
 
 const BUFFER: usize = 1 << 20;
 
 /// Writes a verified release; it appears when the file is finished. Row order is the input's, or drawn from the
-/// operating system's randomness and recorded nowhere.
+/// operating system's randomness and recorded nowhere. With `memory` rows are shuffled in a temporary file.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
     file: Unfinished,
     layout: &Layout,
     order: Order,
+    memory: Option<&Memory>,
     watch: &Watch,
 ) -> Result<Finished> {
-    write_labels(verified.release(), file, layout, order, watch)
+    write_labels(verified.release(), file, layout, Rows::new(order, memory), watch)
+}
+
+/// In which order rows are written.
+#[derive(Clone, Copy)]
+enum Rows<'a> {
+    /// The input's.
+    AsTheyCome,
+    /// Shuffled in memory.
+    Shuffled,
+    /// Shuffled on the disk.
+    Dealt(&'a Memory),
+}
+
+impl<'a> Rows<'a> {
+    fn new(order: Order, memory: Option<&'a Memory>) -> Self {
+        match (order, memory) {
+            (Order::Input, _) => Rows::AsTheyCome,
+            (Order::Shuffle, None) => Rows::Shuffled,
+            (Order::Shuffle, Some(memory)) => Rows::Dealt(memory),
+        }
+    }
 }
 
 /// The same for one table of a verified database.
@@ -47,7 +71,7 @@ pub(crate) fn write_table<R: Labels>(
     order: Order,
     watch: &Watch,
 ) -> Result<Finished> {
-    write_labels(&verified.tables()[table], file, layout, order, watch)
+    write_labels(&verified.tables()[table], file, layout, Rows::new(order, None), watch)
 }
 
 /// The same for one table of a verified anatomized database: its rows, or those of one of its sensitive columns.
@@ -62,21 +86,21 @@ pub(crate) fn write_anatomy<R: Labels>(
 ) -> Result<Finished> {
     let table = &verified.tables()[table];
     let labels = sensitive.map_or(&table.rows, |at| &table.sensitive[at].1);
-    write_labels(labels, file, layout, order, watch)
+    write_labels(labels, file, layout, Rows::new(order, None), watch)
 }
 
 fn write_labels(
     release: &dyn Labels,
     mut file: Unfinished,
     layout: &Layout,
-    order: Order,
+    rows: Rows<'_>,
     watch: &Watch,
 ) -> Result<Finished> {
     watch.enter(Stage::Writing);
     match layout {
-        Layout::Csv { delimiter } => csv::write(release, order, *delimiter, &mut file, watch)?,
+        Layout::Csv { delimiter } => csv::write(release, rows, *delimiter, &mut file, watch)?,
         #[cfg(feature = "parquet")]
-        Layout::Parquet { types } => file = parquet::write(release, order, types, file, watch)?,
+        Layout::Parquet { types } => file = parquet::write(release, rows, types, file, watch)?,
     }
     file.finish()
 }

@@ -4,9 +4,9 @@ use incog_core::{Result, Watch};
 use incog_parquet::{ColumnType, Released, Writer};
 use incog_verify::Labels;
 
-use crate::job::Order;
-use crate::sink::Unfinished;
+use crate::sink::buckets::Buckets;
 use crate::sink::shuffle::Shuffled;
+use crate::sink::{Rows, Unfinished};
 
 /// About how many rows are encoded at a time; the watch is asked between two batches.
 const BATCH_ROWS: usize = 1 << 16;
@@ -14,7 +14,7 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Writes a release in the given order of rows; hands the file back.
 pub(super) fn write(
     release: &dyn Labels,
-    order: Order,
+    order: Rows<'_>,
     types: &[Option<ColumnType>],
     file: Unfinished,
     watch: &Watch,
@@ -37,7 +37,7 @@ pub(super) fn write(
         Ok(())
     };
     match order {
-        Order::Input => {
+        Rows::AsTheyCome => {
             for first in (0..release.n_rows()).step_by(BATCH_ROWS) {
                 let mut codes = vec![vec![0; BATCH_ROWS.min(release.n_rows() - first)]; header.len()];
                 for (at, codes) in codes.iter_mut().enumerate() {
@@ -46,7 +46,18 @@ pub(super) fn write(
                 write(codes)?;
             }
         }
-        Order::Shuffle => {
+        Rows::Dealt(memory) => {
+            let rows = Buckets::new(release, memory, watch)?;
+            let mut codes = rows.columns(0)?;
+            for bucket in 1..=rows.n_buckets() {
+                let next = || if bucket < rows.n_buckets() { rows.columns(bucket) } else { Ok(Vec::new()) };
+                // The next bucket is shuffled while this one is encoded.
+                let (written, next) = rayon::join(|| write(codes), next);
+                written?;
+                codes = next?;
+            }
+        }
+        Rows::Shuffled => {
             let rows = Shuffled::new(release, watch)?;
             let mut codes: Vec<Vec<u32>> = vec![Vec::new(); header.len()];
             for bucket in 0..rows.n_buckets() {

@@ -100,7 +100,17 @@ impl Csv {
     }
 
     /// Appends all rows to columns, one for each name of the header.
-    pub(crate) fn read_into(mut self, columns: &mut [Column], watch: &Watch) -> Result<()> {
+    pub(crate) fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<()> {
+        self.read_parts(columns, watch, &mut |_| Ok(()))
+    }
+
+    /// The same, some rows at a time: after each part `each` is shown the columns, and may make them forget their rows, or all.
+    pub(crate) fn read_parts(
+        mut self,
+        columns: &mut [Column],
+        watch: &Watch,
+        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+    ) -> Result<()> {
         if let Some(problem) = self.problem {
             return Err(explain(&self.name, &self.header, problem));
         }
@@ -112,6 +122,7 @@ impl Csv {
             let (read, filled) = rayon::join(|| self.splitter.next(&mut next), || fill(columns, &current));
             filled?;
             watch.count_rows((current.n_fields() / columns.len()) as u64);
+            each(columns)?;
             read.map_err(|problem| explain(&self.name, &self.header, problem))?;
             if next.n_fields() == 0 {
                 break;

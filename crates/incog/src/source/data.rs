@@ -13,6 +13,7 @@ use incog_parquet::{ColumnType, Parquet};
 use crate::source::checked_header;
 use crate::source::csv::Csv;
 use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, unreadable, with_rows};
+use crate::spill::{Memory, Spilled, Spiller};
 
 /// Name endings of data files, as they are looked for in folders.
 const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".txt"];
@@ -94,12 +95,41 @@ impl Data {
         Ok((with_rows(table, &file)?, format))
     }
 
-    /// The same, of a table that may have no rows.
+    /// The same with so much memory: what does not fit is spilled.
+    pub(crate) fn read_within(
+        self,
+        memory: Memory,
+        role: impl Fn(&str) -> Role,
+        watch: &Watch,
+    ) -> Result<(Table, Format, Option<Spilled>)> {
+        let file = self.files[0].display().to_string();
+        let mut spiller = Spiller::new(memory, self.header.len());
+        let rows_at_a_time = spiller.rows_at_a_time();
+        let (columns, format) =
+            self.read_columns(role, rows_at_a_time, watch, &mut |columns| spiller.take(columns))?;
+        let (table, spilled) = spiller.finish(columns)?;
+        Ok((with_rows(table, &file)?, format, spilled))
+    }
+
+    /// All rows of a table that may have none.
     pub(crate) fn read_even_empty(
         self,
         role: impl Fn(&str) -> Role,
         watch: &Watch,
     ) -> Result<(Table, Format)> {
+        let (mut columns, format) = self.read_columns(role, usize::MAX, watch, &mut |_| Ok(()))?;
+        columns.iter_mut().for_each(Column::shrink);
+        Ok((Table::new(columns)?, format))
+    }
+
+    /// Fills columns, about so many rows at a time; `each` is shown them after each part.
+    fn read_columns(
+        self,
+        role: impl Fn(&str) -> Role,
+        rows_at_a_time: usize,
+        watch: &Watch,
+        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+    ) -> Result<(Vec<Column>, Format)> {
         watch.enter(Stage::Reading);
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
@@ -123,15 +153,14 @@ impl Data {
             if reader.header() != self.header {
                 return Err(differs("columns"));
             }
-            let read = reader.read_into(&mut columns, watch)?;
+            let read = reader.read_into(&mut columns, rows_at_a_time, watch, each)?;
             format = Some(match format {
                 None => read,
                 Some(format) => format.joined(read).ok_or_else(|| differs("types"))?,
             });
         }
-        columns.iter_mut().for_each(Column::shrink);
         let format = format.ok_or_else(|| Error::input("no data file is given"))?;
-        Ok((Table::new(columns)?, format))
+        Ok((columns, format))
     }
 }
 
@@ -196,19 +225,26 @@ impl Reader {
         }
     }
 
-    fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Format> {
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(unused_variables, reason = "CSV comes block by block anyway")
+    )]
+    fn read_into(
+        self,
+        columns: &mut [Column],
+        rows_at_a_time: usize,
+        watch: &Watch,
+        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+    ) -> Result<Format> {
         match self {
             Reader::Csv(csv) => {
                 let delimiter = csv.delimiter();
-                csv.read_into(columns, watch)?;
+                csv.read_parts(columns, watch, each)?;
                 Ok(Format::Csv { delimiter })
             }
             #[cfg(feature = "parquet")]
             Reader::Parquet(parquet) => {
-                let n_rows = parquet.n_rows();
-                let types = parquet.read_into(columns, watch)?;
-                watch.count_rows(n_rows);
-                Ok(Format::Parquet { types })
+                Ok(Format::Parquet { types: parquet.read_parts(columns, rows_at_a_time, watch, each)? })
             }
         }
     }

@@ -1,0 +1,166 @@
+//! A table that does not fit the memory it is given: the same release, or a clear no.
+
+mod folder;
+
+use folder::{Folder, people};
+
+/// More rows than 16 MiB have room for.
+const N_ROWS: usize = 120_000;
+const LITTLE: &str = "16MiB";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("data.csv", people(0..N_ROWS));
+    folder
+}
+
+/// Releases the data with and without a limit; returns what was said with it.
+fn both(folder: &Folder, arguments: &[&str], ending: &str) -> String {
+    let (all, some) = (format!("all.{ending}"), format!("some.{ending}"));
+    folder.done(&[&["anonymize", "incog.toml", "-o", &all], arguments].concat());
+    let limited = ["anonymize", "incog.toml", "-o", &some, "--memory", LITTLE];
+    folder.done(&[&limited, arguments].concat()).stderr
+}
+
+/// Nothing but what was asked for is left behind.
+fn has_no_temporary_file(folder: &Folder) {
+    assert!(folder.files().iter().all(|name| !name.contains(".tmp") && !name.contains(".incog-")));
+}
+
+#[test]
+fn the_release_and_its_record_are_those_of_enough_memory() {
+    let folder = folder();
+    let said = both(&folder, &[], "csv");
+    assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"));
+    assert_eq!(
+        folder.json("all.csv.incog.json"),
+        folder.json("some.csv.incog.json"),
+        "the input's digest too"
+    );
+    assert!(said.contains("pass  every released row is an input row"), "{said}");
+    assert!(!said.contains("would take"), "only what the search has looked at is told: {said}");
+    folder.done(&["verify", "some.csv", "--record", "some.csv.incog.json", "--job", "incog.toml"]);
+    has_no_temporary_file(&folder);
+}
+
+#[test]
+fn models_of_sensitive_columns_are_judged_and_verified() {
+    let folder = folder();
+    for require in
+        ["distinct-l:sensitive=ill,l=3", "t-closeness:sensitive=ill,t=0.3", "alpha-k:sensitive=ill,alpha=0.5"]
+    {
+        both(&folder, &["--require", require], "csv");
+        assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"), "{require}");
+        assert_eq!(folder.json("all.csv.incog.json"), folder.json("some.csv.incog.json"), "{require}");
+    }
+}
+
+#[test]
+fn parquet_in_and_out_and_files_in_pieces() {
+    let folder = folder();
+    folder.done(&[
+        "anonymize",
+        "data.csv",
+        "--rest",
+        "other",
+        "--qi",
+        "age",
+        "-k",
+        "1",
+        "--order",
+        "input",
+        "-o",
+        "data.parquet",
+    ]);
+    folder.replace("incog.toml", "data.csv", "data.parquet");
+    both(&folder, &[], "parquet");
+    assert_eq!(folder.bytes("all.parquet"), folder.bytes("some.parquet"));
+    both(&folder, &[], "csv");
+    assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"));
+
+    let rows = people(0..N_ROWS);
+    let (first, second) = rows.split_at(rows[..rows.len() / 3].rfind('\n').unwrap() + 1);
+    folder.write("first.csv", first);
+    folder.write("second.csv", format!("name,age,sex,zip,ill\n{second}"));
+    folder.replace("incog.toml", "\"data.parquet\"", "[\"first.csv\", \"second.csv\"]");
+    both(&folder, &[], "csv.zst");
+    assert_eq!(folder.bytes("all.csv.zst"), folder.bytes("some.csv.zst"));
+}
+
+#[test]
+fn shuffled_rows_are_the_same_rows() {
+    let folder = folder();
+    both(&folder, &["--order", "shuffle"], "csv");
+    assert_ne!(folder.bytes("all.csv"), folder.bytes("some.csv"));
+    assert_eq!(folder.counted_rows("all.csv"), folder.counted_rows("some.csv"));
+    folder.done(&["verify", "some.csv", "--record", "some.csv.incog.json", "--job", "incog.toml"]);
+    both(&folder, &["--order", "shuffle"], "parquet");
+    folder.done(&["verify", "some.parquet", "--record", "some.parquet.incog.json", "--job", "incog.toml"]);
+    has_no_temporary_file(&folder);
+}
+
+#[test]
+fn every_generalization_and_every_k_are_found_too() {
+    let folder = folder();
+    let found = |arguments: &[&str]| {
+        let said = folder.done(&[&["search", "incog.toml"], arguments].concat());
+        // How long it took is another matter.
+        let is_told = |line: &&str| !line.contains(" judged ") && !line.contains(" ms");
+        said.stdout.lines().filter(is_told).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["--all", "--memory", LITTLE]), found(&["--all"]));
+    assert_eq!(found(&["-k", "2..20", "--memory", LITTLE]), found(&["-k", "2..20"]));
+}
+
+#[test]
+fn a_table_that_fits_is_not_spilled() {
+    let folder = Folder::new();
+    let said = folder.done(&["anonymize", "incog.toml", "--memory", LITTLE, "--algorithm", "top-down"]);
+    assert!(said.stderr.contains("rows released"), "{said:?}");
+}
+
+#[test]
+fn what_takes_all_rows_at_once_is_refused() {
+    let folder = folder();
+    let with = |more: &[&'static str]| [&["anonymize", "incog.toml", "--memory", LITTLE], more].concat();
+    folder.refused(
+        &with(&["--algorithm", "top-down"]),
+        &["does not fit 16 MiB", "takes all rows at once", "hint: allow more memory"],
+    );
+    folder.refused(&with(&["--unit", "name"]), &["does not fit 16 MiB", "persons"]);
+    folder.refused(
+        &["compare", "incog.toml", "--memory", LITTLE],
+        &["does not fit 16 MiB", "compared in memory"],
+    );
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.replace("incog.toml", "path = \"data.csv\"", "path = \"data.csv\"\nmemory = \"16 MiB\"");
+    folder.refused(
+        &["verify", "release.csv", "--job", "incog.toml"],
+        &["does not fit 16 MiB", "checked against the data"],
+    );
+}
+
+#[test]
+fn sizes_that_are_none_and_folders_that_are_none_are_refused() {
+    let folder = folder();
+    for (size, part) in
+        [("lots", "is not a size"), ("-1", "is not a size"), ("1KB", "less than 16 MiB"), ("0", "less than")]
+    {
+        folder.refused(&["anonymize", "incog.toml", &format!("--memory={size}")], &["`memory`", part]);
+    }
+    let before = folder.files();
+    let mut command = folder.command(&["anonymize", "incog.toml", "--memory", LITTLE]);
+    let said = folder::Said::new(&command.env("TMPDIR", folder.path("nowhere")).output().unwrap());
+    said.failed(2, &["cannot make a temporary file", "hint: set TMPDIR"]);
+    assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn columns_with_too_many_values_are_named() {
+    let folder = folder();
+    folder.replace("incog.toml", "[columns.name]\nrole = \"identifier\"", "[columns.name]\nrole = \"other\"");
+    folder.refused(
+        &["anonymize", "incog.toml", "--memory", LITTLE],
+        &["distinct values", "column `name` has most of them", "hint: allow more memory"],
+    );
+}

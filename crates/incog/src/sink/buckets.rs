@@ -1,0 +1,325 @@
+//! Rows in an order that nobody can guess, where they do not fit the memory.
+//!
+//! As in [`shuffle`](super::shuffle): each row is dealt into one of many buckets, drawn anew, and each bucket is shuffled for itself,
+//! which makes every order equally likely. Here buckets are in a temporary file, and one at a time, or a few, is in memory.
+//!
+//! Cost: a row is written once and read once, with 1, 2 or 4 bytes a cell. Memory: a buffer for each bucket while dealing, then some
+//! buckets.
+
+use std::sync::{Mutex, PoisonError};
+
+use incog_core::frequency::Store;
+use incog_core::{Error, Result, Watch};
+use incog_verify::Labels;
+use rand::Rng;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::spill::{Memory, SpillFile};
+
+/// How many rows are looked up at a time.
+const BLOCK: usize = 1 << 14;
+
+/// More buckets than this would have buffers too small to write.
+const MAX_BUCKETS: usize = 1 << 12;
+
+/// A buffer has room for so many bytes at least.
+const LEAST_BUFFER: usize = 1 << 12;
+
+/// About so many bytes a row takes as text, beside its codes, while a bucket is written.
+const TEXT: usize = 64;
+
+/// So many buckets are in memory at a time, on each thread: those that are put together, and those that are written.
+const AT_ONCE: usize = 8;
+
+/// All rows of a table, dealt into buckets.
+pub(super) struct Buckets {
+    file: SpillFile,
+    /// For each bucket, where its rows are: a place and a number of bytes.
+    places: Vec<Vec<(u64, usize)>>,
+    widths: Vec<u8>,
+    /// The first thing that could not be read.
+    failure: Mutex<Option<Error>>,
+}
+
+impl Buckets {
+    /// Deals the rows of a table.
+    pub(super) fn new(table: &dyn Labels, memory: &Memory, watch: &Watch) -> Result<Self> {
+        let (n_rows, n_columns) = (table.n_rows(), table.header().len());
+        let widths: Vec<u8> = (0..n_columns)
+            .map(|at| match table.labels(at).len() {
+                0..=0x100 => 1,
+                0x101..=0x1_0000 => 2,
+                _ => 4,
+            })
+            .collect();
+        let n_hands = rayon::current_num_threads();
+        let room = usize::try_from(memory.for_buckets()).unwrap_or(usize::MAX);
+        let rows_a_bucket = (room / (n_hands * AT_ONCE) / (4 * n_columns + TEXT)).max(1);
+        let n_buckets = n_rows.div_ceil(rows_a_bucket).clamp(1, MAX_BUCKETS).next_power_of_two();
+        let buffer = (room / n_hands / n_buckets).clamp(LEAST_BUFFER, 1 << 20);
+
+        let file = Mutex::new(memory.file()?);
+        let rows_a_hand = n_rows.div_ceil(n_hands).max(1);
+        let firsts: Vec<usize> = (0..n_rows).step_by(rows_a_hand).collect();
+        let hands = firsts.into_par_iter().map(|first| {
+            let mut hand = Hand {
+                file: &file,
+                buffers: vec![Vec::new(); n_buckets],
+                buffer,
+                places: vec![Vec::new(); n_buckets],
+            };
+            hand.deal(table, &widths, first..n_rows.min(first + rows_a_hand), watch)?;
+            Ok(hand.places)
+        });
+        let hands: Vec<Vec<Vec<(u64, usize)>>> = hands.collect::<Result<_>>()?;
+        let mut places = vec![Vec::new(); n_buckets];
+        for hand in hands {
+            for (places, more) in places.iter_mut().zip(hand) {
+                places.extend(more);
+            }
+        }
+        let file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Buckets { file, places, widths, failure: Mutex::default() })
+    }
+
+    pub(super) fn n_buckets(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Hands over the codes of one row of a bucket after the other, in an order drawn now. Tells how many there were; none if they could
+    /// not be read ([`check`](Self::check)).
+    pub(super) fn each(&self, bucket: usize, mut take: impl FnMut(&[u32])) -> usize {
+        let bytes = match self.bytes(bucket) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                return 0;
+            }
+        };
+        let rows = self.order(&bytes);
+        let mut codes = vec![0; self.widths.len()];
+        for &row in &rows {
+            let mut at = row as usize * self.row_bytes();
+            for (code, &width) in codes.iter_mut().zip(&self.widths) {
+                *code = code_at(&bytes, at, width);
+                at += usize::from(width);
+            }
+            take(&codes);
+        }
+        rows.len()
+    }
+
+    /// The same, column by column.
+    #[cfg(feature = "parquet")]
+    pub(super) fn columns(&self, bucket: usize) -> Result<Vec<Vec<u32>>> {
+        let bytes = self.bytes(bucket)?;
+        let (rows, row_bytes) = (self.order(&bytes), self.row_bytes());
+        let mut starts = Vec::new();
+        let mut start = 0;
+        for &width in &self.widths {
+            starts.push((start, width));
+            start += usize::from(width);
+        }
+        let columns = starts.into_par_iter().map(|(start, width)| {
+            rows.iter().map(|&row| code_at(&bytes, row as usize * row_bytes + start, width)).collect()
+        });
+        Ok(columns.collect())
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.widths.iter().map(|&width| usize::from(width)).sum()
+    }
+
+    /// The rows of a bucket in an order drawn now.
+    fn order(&self, bytes: &[u8]) -> Vec<u32> {
+        let mut rows: Vec<u32> = (0..(bytes.len() / self.row_bytes().max(1)) as u32).collect();
+        rows.shuffle(&mut rand::rng());
+        rows
+    }
+
+    /// Fails if anything could not be read.
+    pub(super) fn check(&self) -> Result<()> {
+        match &*self.failure.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    fn bytes(&self, bucket: usize) -> Result<Vec<u8>> {
+        let n_bytes = self.places[bucket].iter().map(|&(_, n)| n).sum();
+        let mut bytes = vec![0; n_bytes];
+        let mut rest = bytes.as_mut_slice();
+        for &(place, n) in &self.places[bucket] {
+            let (part, later) = rest.split_at_mut(n);
+            self.file.read(place, part)?;
+            rest = later;
+        }
+        Ok(bytes)
+    }
+}
+
+/// The code that stands at a place and takes so many bytes.
+#[inline]
+fn code_at(bytes: &[u8], at: usize, width: u8) -> u32 {
+    match width {
+        1 => u32::from(bytes[at]),
+        2 => u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])),
+        _ => u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]),
+    }
+}
+
+/// What deals rows that follow each other.
+struct Hand<'a> {
+    file: &'a Mutex<SpillFile>,
+    /// Rows that are not written yet, for each bucket.
+    buffers: Vec<Vec<u8>>,
+    /// A buffer is written when it has so many bytes.
+    buffer: usize,
+    places: Vec<Vec<(u64, usize)>>,
+}
+
+impl Hand<'_> {
+    fn deal(
+        &mut self,
+        table: &dyn Labels,
+        widths: &[u8],
+        rows: std::ops::Range<usize>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let mut rng = rand::rng();
+        let mut random = vec![0_u8; 2 * BLOCK];
+        let mut codes = vec![0_u32; BLOCK * widths.len()];
+        // A power of two: every bucket is equally likely.
+        let mask = self.buffers.len() - 1;
+        for first in rows.clone().step_by(BLOCK) {
+            watch.check()?;
+            let n = BLOCK.min(rows.end - first);
+            for (at, codes) in codes.chunks_mut(BLOCK).enumerate() {
+                table.codes_from(at, first, &mut codes[..n]);
+            }
+            rng.fill_bytes(&mut random);
+            for row in 0..n {
+                let drawn = usize::from(u16::from_le_bytes([random[2 * row], random[2 * row + 1]]));
+                let bucket = drawn & mask;
+                let buffer = &mut self.buffers[bucket];
+                for (at, &width) in widths.iter().enumerate() {
+                    let code = codes[at * BLOCK + row].to_le_bytes();
+                    buffer.extend_from_slice(&code[..usize::from(width)]);
+                }
+                if buffer.len() >= self.buffer {
+                    self.write(bucket)?;
+                }
+            }
+        }
+        (0..self.buffers.len()).try_for_each(|bucket| self.write(bucket))
+    }
+
+    fn write(&mut self, bucket: usize) -> Result<()> {
+        let buffer = &mut self.buffers[bucket];
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        self.places[bucket].push((file.len(), buffer.len()));
+        file.append(buffer)?;
+        buffer.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use incog_verify::LabelColumn;
+
+    use super::*;
+
+    /// Row i has the numbers i, i modulo 200 and i modulo 3000.
+    struct Numbers(usize);
+
+    impl Labels for Numbers {
+        fn header(&self) -> Vec<&str> {
+            vec!["n", "few", "some"]
+        }
+
+        fn n_rows(&self) -> usize {
+            self.0
+        }
+
+        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+            let mut codes = vec![0; self.0];
+            self.codes_from(column_idx, 0, &mut codes);
+            LabelColumn { labels: self.labels(column_idx), codes: Cow::Owned(codes) }
+        }
+
+        fn labels(&self, column_idx: usize) -> Vec<&str> {
+            vec![""; [self.0.max(70_000), 200, 3000][column_idx]]
+        }
+
+        fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+            for (at, to) in to.iter_mut().enumerate() {
+                *to = ((first + at) % [usize::MAX, 200, 3000][column_idx]) as u32;
+            }
+        }
+    }
+
+    fn rows(n_rows: usize) -> (Vec<u32>, usize) {
+        let memory = Memory::for_tests(16 << 20);
+        let buckets = Buckets::new(&Numbers(n_rows), &memory, &Watch::new()).unwrap();
+        let mut rows = Vec::new();
+        for bucket in 0..buckets.n_buckets() {
+            let n_before = rows.len();
+            let n = buckets.each(bucket, |codes| {
+                assert_eq!(codes[1..], [codes[0] % 200, codes[0] % 3000], "a row stays together");
+                rows.push(codes[0]);
+            });
+            assert_eq!(rows.len() - n_before, n);
+        }
+        buckets.check().unwrap();
+        #[cfg(feature = "parquet")]
+        {
+            let columns = (0..buckets.n_buckets()).map(|bucket| buckets.columns(bucket).unwrap());
+            let mut seen: Vec<u32> = Vec::new();
+            for column in columns {
+                let is_row =
+                    |at: usize| [column[1][at], column[2][at]] == [column[0][at] % 200, column[0][at] % 3000];
+                assert!((0..column[0].len()).all(is_row), "a row stays together, column by column");
+                seen.extend(&column[0]);
+            }
+            seen.sort_unstable();
+            assert!(seen.into_iter().eq(0..n_rows as u32));
+        }
+        (rows, buckets.n_buckets())
+    }
+
+    #[test]
+    fn every_row_comes_once_in_another_order_each_time() {
+        for n_rows in [0, 1, 1000, 100_000] {
+            let (mut first, n_buckets) = rows(n_rows);
+            assert_eq!(n_buckets > 1, n_rows == 100_000);
+            if n_rows > 1 {
+                assert_ne!(first, rows(n_rows).0, "one chance in 1000!");
+            }
+            first.sort_unstable();
+            assert!(first.into_iter().eq(0..n_rows as u32));
+        }
+    }
+
+    /// Where a row ends up does not depend on where it was; far beyond chance.
+    #[test]
+    fn rows_from_everywhere_go_everywhere() {
+        let n_rows = 200_000;
+        let (order, _) = rows(n_rows);
+        let mut counts = [[0_i64; 4]; 4];
+        for (at, row) in order.iter().enumerate() {
+            counts[4 * at / n_rows][4 * *row as usize / n_rows] += 1;
+        }
+        let expected = n_rows as i64 / 16;
+        // Some 100 is a standard deviation.
+        assert!(counts.iter().flatten().all(|count| (count - expected).abs() < 1000), "{counts:?}");
+        let n_ascending = order.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!(n_ascending.abs_diff(n_rows / 2) < 2000, "{n_ascending} rows in their old order");
+    }
+}

@@ -1,0 +1,244 @@
+//! A table whose codes are in a temporary file, and a full-domain release of it, as the checker and sinks see them.
+//!
+//! Reading may fail, and those who ask cannot be told: the first failure is remembered, codes are zero from then on, and whoever
+//! made the release asks for it before anything appears ([`Spilled::check`]).
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::recoding::PerLevel;
+use incog_core::table::{Column, Role, Table};
+use incog_core::{Error, ErrorKind, Result};
+use incog_verify::{LabelColumn, Labels};
+use rayon::prelude::*;
+
+use super::Spilled;
+use super::codes::BLOCK;
+use super::codes::Codes;
+
+/// The first thing that went wrong.
+#[derive(Debug, Default)]
+pub(super) struct Failure(Mutex<Option<Error>>);
+
+impl Failure {
+    fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    /// Fails if anything could not be read.
+    pub(super) fn check(&self) -> Result<()> {
+        match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The table itself.
+pub(crate) struct SpilledInput<'a> {
+    /// Its values.
+    table: &'a Table,
+    codes: &'a Codes,
+    failure: &'a Failure,
+}
+
+impl<'a> SpilledInput<'a> {
+    pub(crate) fn new(table: &'a Table, spilled: &'a Spilled) -> Self {
+        SpilledInput { table, codes: &spilled.codes, failure: &spilled.failure }
+    }
+}
+
+impl Labels for SpilledInput<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.table.columns().iter().map(Column::name).collect()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.codes.n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        all_codes(self, column_idx)
+    }
+
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        self.table.columns()[column_idx].dictionary().values().collect()
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        if let Err(error) = self.codes.read(column_idx, first, to) {
+            to.fill(0);
+            self.failure.note(Err(error));
+        }
+    }
+}
+
+/// A column with all its codes, for who cannot do with less.
+fn all_codes(table: &dyn Labels, column_idx: usize) -> LabelColumn<'_> {
+    let mut codes = vec![0; table.n_rows()];
+    table.codes_from(column_idx, 0, &mut codes);
+    LabelColumn { labels: table.labels(column_idx), codes: Cow::Owned(codes) }
+}
+
+/// A release of it.
+pub(crate) struct SpilledRelease<'a> {
+    columns: Vec<ReleasedColumn<'a>>,
+    codes: &'a Codes,
+    failure: &'a Failure,
+    /// A bit for each row of the table: is it released? Blocks of rows start with a new word.
+    is_released: Vec<u64>,
+    /// How many rows are released before each block, and in all.
+    before: Vec<usize>,
+}
+
+struct ReleasedColumn<'a> {
+    at: usize,
+    column: &'a Column,
+    /// Its hierarchy and level; `None` if it is as collected.
+    generalized: Option<(&'a Attribute, u8)>,
+}
+
+/// Words of bits to a block.
+const WORDS: usize = BLOCK.div_ceil(64);
+
+impl<'a> SpilledRelease<'a> {
+    /// Finds out which rows are released.
+    pub(crate) fn new(
+        table: &'a Table,
+        spilled: &'a Spilled,
+        attributes: &'a Attributes,
+        recoding: &PerLevel,
+    ) -> Result<Self> {
+        let Spilled { codes, failure, .. } = spilled;
+        let place = |attribute: &Attribute| {
+            let is_it = |column: &Column| column.name() == attribute.name();
+            let place = table.columns().iter().position(is_it);
+            place.ok_or_else(|| Error::input(format!("the table has no column `{}`", attribute.name())))
+        };
+        let places: Vec<usize> = attributes.iter().map(place).collect::<Result<_>>()?;
+        let n_rows = codes.n_rows();
+        let blocks: Vec<usize> = (0..n_rows).step_by(BLOCK).collect();
+        let bits = blocks.into_par_iter().map(|first| -> Result<Vec<u64>> {
+            let n = BLOCK.min(n_rows - first);
+            let mut columns = vec![vec![0; n]; places.len()];
+            for (codes_of, &place) in columns.iter_mut().zip(&places) {
+                codes.read(place, first, codes_of)?;
+            }
+            let columns: Vec<&[u32]> = columns.iter().map(Vec::as_slice).collect();
+            let mut bits = vec![0_u64; WORDS];
+            for row in recoding.released(&columns) {
+                bits[row as usize / 64] |= 1 << (row % 64);
+            }
+            Ok(bits)
+        });
+        let is_released: Vec<u64> = bits.collect::<Result<Vec<_>>>()?.concat();
+        let mut before = vec![0];
+        let mut n_released = 0;
+        for words in is_released.chunks(WORDS) {
+            n_released += words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+            before.push(n_released);
+        }
+        let columns =
+            table.columns().iter().enumerate().filter(|(_, column)| column.role() != Role::Identifier);
+        let columns = columns
+            .map(|(at, column)| {
+                let mut with_levels = attributes.iter().zip(recoding.levels());
+                let generalized = with_levels.find(|(attribute, _)| attribute.name() == column.name());
+                ReleasedColumn {
+                    at,
+                    column,
+                    generalized: generalized.map(|(attribute, &level)| (attribute, level)),
+                }
+            })
+            .collect();
+        Ok(SpilledRelease { columns, codes, failure, is_released, before })
+    }
+
+    fn is_released(&self, row: usize) -> bool {
+        let word = self.is_released[row / BLOCK * WORDS + row % BLOCK / 64];
+        word >> (row % BLOCK % 64) & 1 == 1
+    }
+
+    /// The row of the table that is the released row of this number.
+    fn row(&self, number: usize) -> usize {
+        let block = self.before.partition_point(|&before| before <= number) - 1;
+        let mut left = number - self.before[block];
+        let mut row = block * BLOCK;
+        for word in &self.is_released[block * WORDS..] {
+            let n = word.count_ones() as usize;
+            if left < n {
+                let mut word = *word;
+                for _ in 0..left {
+                    word &= word - 1;
+                }
+                return row + word.trailing_zeros() as usize;
+            }
+            left -= n;
+            row += 64;
+        }
+        row
+    }
+
+    fn read(&self, column: &ReleasedColumn<'_>, first: usize, to: &mut [u32]) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let mut row = self.row(first);
+        let mut n_done = 0;
+        let mut codes = Vec::new();
+        while n_done < to.len() {
+            let missing = to.len() - n_done;
+            let n = (missing + missing / 16 + 64).min(self.codes.n_rows() - row);
+            if n == 0 {
+                return Err(Error::new(ErrorKind::Internal, "a release has fewer rows than it says"));
+            }
+            codes.resize(n, 0);
+            self.codes.read(column.at, row, &mut codes)?;
+            for (at, &code) in codes.iter().enumerate() {
+                if n_done == to.len() {
+                    break;
+                }
+                to[n_done] = code;
+                n_done += usize::from(self.is_released(row + at));
+            }
+            row += n;
+        }
+        if let Some((attribute, level)) = column.generalized {
+            let labels = attribute.labels_at(level);
+            to.iter_mut().for_each(|code| *code = labels[*code as usize]);
+        }
+        Ok(())
+    }
+}
+
+impl Labels for SpilledRelease<'_> {
+    fn header(&self) -> Vec<&str> {
+        self.columns.iter().map(|released| released.column.name()).collect()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.before.last().copied().unwrap_or(0)
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        all_codes(self, column_idx)
+    }
+
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        let ReleasedColumn { column, generalized, .. } = &self.columns[column_idx];
+        match generalized {
+            None => column.dictionary().values().collect(),
+            Some((attribute, level)) => attribute.hierarchy().labels(*level).values().collect(),
+        }
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        if let Err(error) = self.read(&self.columns[column_idx], first, to) {
+            to.fill(0);
+            self.failure.note(Err(error));
+        }
+    }
+}
