@@ -1,6 +1,6 @@
 //! Counting for any policy: frequency sets with all that it demands.
 
-use super::{Groups, largest_k};
+use super::{Groups, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
@@ -70,5 +70,18 @@ impl Groups for General<'_> {
 
     fn refused(&self) -> Result<FrequencySet> {
         Ok(self.last().select(&self.problem.policy.refused(self.last())?))
+    }
+
+    fn sizes(&self, least: u64) -> Result<Sizes> {
+        let refused = self.problem.policy.refused(self.last())?;
+        let mut refused = refused.iter().peekable();
+        let mut sizes = Sizes::default();
+        for (group_idx, &rows) in (0_u32..).zip(self.last().measures().rows()) {
+            sizes.add(rows, least);
+            if refused.next_if_eq(&&group_idx).is_none() {
+                sizes.release(rows);
+            }
+        }
+        Ok(sizes)
     }
 }

@@ -1,6 +1,6 @@
 //! Counting for policies about numbers of rows: packed keys with small counters.
 
-use super::{Groups, Room, largest_k};
+use super::{Groups, Room, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{Count, Counters, FrequencySet, Lot, Method, PackedWord, Tally};
@@ -140,5 +140,17 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         let groups = self.counters.keys().iter().zip(self.counters.rows());
         let refused = groups.map(|(&key, rows)| (key, rows.rows())).filter(|&(_, rows)| rows < self.k);
         Ok(FrequencySet::of_packed_keys(self.problem.source.layout(), &self.last, refused))
+    }
+
+    fn sizes(&self, least: u64) -> Result<Sizes> {
+        debug_assert!(self.problem.source.n_rows() <= C::MOST);
+        let mut sizes = Sizes::default();
+        for rows in self.counters.rows().iter().map(|rows| rows.rows()) {
+            sizes.add(rows, least);
+            if rows >= self.k {
+                sizes.release(rows);
+            }
+        }
+        Ok(sizes)
     }
 }
