@@ -270,7 +270,12 @@ fn what_cannot_be_ordered_or_cut_is_refused_with_what_would_work() {
         same,
         &["`mondrian_cuts` is for cuts of boxes"],
     );
-    refused("max_steps = 5", NUMBERS, same, &["`max_steps` is for searches that can be cut short"]);
+    refused(
+        "algorithm = \"mondrian\"\nmax_steps = 5",
+        NUMBERS,
+        same,
+        &["`max_steps` is for searches that can be cut short"],
+    );
     let closeness =
         "[[policy.require]]\nmodel = \"alpha-k\"\nsensitive = \"ill\"\nalpha = 0.1\n[columns.name]";
     refused(mondrian, NUMBERS, ["[columns.name]", closeness], &["alpha"]);

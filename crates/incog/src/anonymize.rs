@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use incog_core::algorithm::{Coverage, Quality, has_optimum_search, optimum};
+use incog_core::algorithm::{
+    Algorithm, Coverage, Quality, best_first, has_best_first_search, has_optimum_search,
+    is_quicker_best_first, optimum,
+};
 use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySet, Method};
 use incog_core::hierarchy::Attribute;
@@ -24,6 +27,7 @@ use crate::local::{LocalColumn, LocalRelease, LocalSearch, NodeSearch, Recoded};
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, Record, Seen};
 use crate::requirements;
+use crate::settings::LimitSettings;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::source;
 use crate::spill::{Spilled, SpilledInput, SpilledRelease};
@@ -55,6 +59,8 @@ pub struct Published {
     pub loss: f64,
     /// Whether there is no better release of its kind, by the metric.
     pub quality: Quality,
+    /// How many nodes were judged, of how many there are, where that is how it was found.
+    pub judged: Option<Judged>,
     /// Its kind: full-domain, or the algorithm of another recoding.
     pub model: &'static str,
     /// What there is to say of the search, a line each.
@@ -76,6 +82,33 @@ pub struct Better {
     pub suppressed_rows: u64,
 }
 
+/// How much of a lattice was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// Nodes that were judged.
+    pub nodes: u64,
+    /// Nodes that there are; if there are more than this can hold, the most it can.
+    pub of: u128,
+}
+
+impl Judged {
+    fn of(nodes: u64, heights: &[u8]) -> Self {
+        let of = heights.iter().fold(1_u128, |n, &height| n.saturating_mul(u128::from(height) + 1));
+        Judged { nodes, of }
+    }
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Judged { nodes, of } = self;
+        if *of < 1_000_000_000 {
+            write!(f, "{nodes} of {of} nodes judged")
+        } else {
+            write!(f, "{nodes} of {:.1e} nodes judged", *of as f64)
+        }
+    }
+}
+
 /// What came of a job.
 #[derive(Debug)]
 pub enum Anonymized {
@@ -93,6 +126,8 @@ struct Choice {
     left_open: Option<u64>,
     /// Whether it is the best node.
     quality: Quality,
+    /// How many nodes were judged, of how many.
+    judged: Option<Judged>,
     /// Its groups, as far as they are known.
     groups: Option<FrequencySet>,
 }
@@ -124,6 +159,8 @@ pub(crate) struct Made<'a> {
     pub(crate) statistics: Statistics,
     /// Whether there is no better one of its kind, by the plan's metric.
     pub(crate) quality: Quality,
+    /// How many nodes were judged, of how many.
+    judged: Option<Judged>,
     /// Whether each attribute is as collected.
     as_collected: Vec<bool>,
     better: Vec<Better>,
@@ -156,7 +193,8 @@ impl Plan {
             Attempt::Made(made) => *made,
             Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
-        let Made { verified, report, statistics, as_collected, better, notes, local, costs, quality } = made;
+        let Made { verified, report, statistics, as_collected, better, notes, local, costs, quality, judged } =
+            made;
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = NewFolder::make(missing_folder)?;
@@ -212,6 +250,7 @@ impl Plan {
             score: self.metric.score(&costs, &statistics),
             loss: loss.score(&costs, &statistics),
             quality,
+            judged,
             model: self.local.map_or(FULL_DOMAIN, |search| search.name),
             notes,
             report,
@@ -260,6 +299,7 @@ impl Plan {
                 known: Vec::new(),
                 left_open: None,
                 quality,
+                judged: None,
                 groups: None,
             }),
         };
@@ -327,6 +367,7 @@ impl Plan {
             local: None,
             // Chosen by k alone, another might be better with all that is required.
             quality: if self.decided_by.is_some() { Quality::Heuristic } else { chosen.quality },
+            judged: chosen.judged,
             costs: costs.clone(),
             statistics,
         })
@@ -374,6 +415,7 @@ impl Plan {
             notes,
             local: Some(local),
             quality,
+            judged: None,
             costs,
         })
     }
@@ -487,18 +529,28 @@ impl Plan {
     fn choose(&self, costs: &Costs, watch: &Watch) -> Result<Option<Choice>> {
         let (problem, attributes) = (self.deciding_problem(), &self.attributes);
         watch.enter(Stage::Searching);
+        let heights = attributes.heights();
         let is_free = self.job.search.algorithm.is_none() && self.job.search.checker.is_none();
-        if is_free && has_optimum_search(problem.policy, self.metric, &attributes.heights()) {
+        let limits = LimitSettings::new(&self.job)?;
+        let has_bounds = has_best_first_search(self.metric);
+        if is_free && has_bounds && (limits.is_some() || is_quicker_best_first(&heights)) {
+            return self.choose_best_first(costs, limits, watch);
+        }
+        if limits.is_some() {
+            self.refuse_limits("finds the best by a metric that has no bounds, and cannot be cut short")?;
+        }
+        if is_free && has_optimum_search(&heights) {
             let found = optimum(problem, attributes, costs, self.metric, watch)?;
-            let lattice = Lattice::new(&attributes.heights())?;
+            let lattice = Lattice::new(&heights)?;
             let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
             let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
-            let quality = Quality::Optimal;
+            let judged = Judged::of(found.judged.len() as u64, &heights);
             return Ok(found.best.map(|best| Choice {
                 statistics: best.statistics,
                 known,
-                left_open: None,
-                quality,
+                left_open: found.left_open,
+                quality: Quality::Optimal,
+                judged: Some(judged),
                 groups: found.groups,
             }));
         }
@@ -511,44 +563,80 @@ impl Plan {
             Coverage::Complete => Quality::Optimal,
             Coverage::OneOfMinimalHeight => Quality::Heuristic,
         };
+        // Incognito's checks are of subsets of the columns, too.
+        let is_of_all = self.search.algorithm != Algorithm::Incognito;
+        let judged = is_of_all.then(|| Judged::of(outcome.work.nodes_checked, &heights));
         Ok(best.map(|best| Choice {
             statistics: best.statistics,
             known: Vec::new(),
             left_open,
             quality,
+            judged,
             groups: None,
         }))
+    }
+
+    /// The best node that is found until a limit, where there are too many nodes or where the job gives one.
+    fn choose_best_first(
+        &self,
+        costs: &Costs,
+        limits: LimitSettings,
+        watch: &Watch,
+    ) -> Result<Option<Choice>> {
+        let (problem, attributes) = (self.deciding_problem(), &self.attributes);
+        let found = best_first(problem, attributes, costs, self.metric, limits.starting_now(), watch)?;
+        let judged = Judged::of(found.n_judged, &attributes.heights());
+        match (found.best, found.quality) {
+            (Some(statistics), quality) => Ok(Some(Choice {
+                statistics,
+                known: found.known,
+                left_open: found.left_open,
+                quality,
+                judged: Some(judged),
+                groups: found.groups,
+            })),
+            (None, Quality::Optimal) => Ok(None),
+            (None, _) => {
+                let policy = problem.policy.describe();
+                Err(Error::new(
+                    ErrorKind::Limit,
+                    format!("nothing that satisfies {policy} was found ({judged})"),
+                )
+                .with_hint(
+                    "allow more `max_steps` or a longer `time_limit` in [search], or use fewer levels",
+                ))
+            }
+        }
     }
 
     /// Why nothing holds: how far even the most general release is from the policy.
     pub(crate) fn obstacle(&self, watch: &Watch) -> Result<String> {
         let Problem { source, policy } = self.deciding_problem();
-        let lattice = Lattice::new(&self.attributes.heights())?;
+        let mut closest = self.attributes.heights();
         if policy.pruning() == Pruning::Unsound {
             // Something more detailed may need less: only what was looked at can be told.
-            let top: Vec<u8> = lattice.levels(lattice.n_nodes() - 1).collect();
-            return Ok(format!("the most general: {}", self.need(&top)?));
+            return Ok(format!("the most general: {}", self.need(&closest)?));
         }
-        let needed_at = |node: usize| -> Result<u64> {
+        let needed_at = |levels: &[u8]| -> Result<u64> {
             watch.check()?;
-            let set = source.count(&lattice.grouping(node), &policy.demand(), Method::Auto)?;
+            let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
             Ok(policy.judge(&set)?.refused_rows)
         };
         // Nothing needs less suppression than the top. Of what needs no more, something more detailed says more.
-        let mut closest = lattice.n_nodes() - 1;
-        let needed = needed_at(closest)?;
+        let needed = needed_at(&closest)?;
         // Where everything would have to go, no node is closer than another.
         'down: while needed < source.n_rows() {
-            for below in lattice.specializations(closest) {
-                if needed_at(below)? == needed {
+            for at in (0..closest.len()).filter(|&at| closest[at] > 0) {
+                let mut below = closest.clone();
+                below[at] -= 1;
+                if needed_at(&below)? == needed {
                     closest = below;
                     continue 'down;
                 }
             }
             break;
         }
-        let levels: Vec<u8> = lattice.levels(closest).collect();
-        Ok(format!("closest: {}", self.need(&levels)?))
+        Ok(format!("closest: {}", self.need(&closest)?))
     }
 }
 
@@ -632,6 +720,11 @@ pub(crate) fn from_here(path: &Path) -> &Path {
     folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path)
 }
 
+/// A share as a percentage that is not smaller.
+pub(crate) fn percent_at_most(share: f64) -> String {
+    format!("{:.1} %", (share * 1000.0).ceil() / 10.0)
+}
+
 impl fmt::Display for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_released = self.rows - self.suppressed_rows;
@@ -675,8 +768,18 @@ impl fmt::Display for Published {
                     }
                 )
             }
+            Quality::Within { gap, bound } => write!(
+                f,
+                "\nat most {} from optimal: no {} release that satisfies the policy has a {} better than {bound:.4}",
+                percent_at_most(gap),
+                self.model,
+                self.metric
+            ),
             Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
         }?;
+        if let Some(judged) = self.judged {
+            write!(f, " ({judged})")?;
+        }
         for note in &self.notes {
             write!(f, "\n{note}")?;
         }

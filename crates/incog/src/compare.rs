@@ -16,7 +16,7 @@ use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use serde::Serialize;
 
-use crate::anonymize::{Attempt, How};
+use crate::anonymize::{Attempt, How, percent_at_most};
 use crate::job::{Job, MondrianCuts, SearchJob};
 use crate::local::AlgorithmChoice;
 use crate::plan::Plan;
@@ -90,8 +90,8 @@ pub struct ComparedRelease {
     pub groups: u64,
     /// How long it took to find and to verify.
     pub milliseconds: f64,
-    /// Whether there is no better one of its kind by the metric: optimal or heuristic.
-    pub quality: &'static str,
+    /// Whether there is no better one of its kind by the metric: optimal, at most so far from it, or heuristic.
+    pub quality: String,
 }
 
 impl Plan {
@@ -197,8 +197,9 @@ fn measured(
         groups: statistics.n_groups,
         milliseconds: time.as_micros() as f64 / 1000.0,
         quality: match quality {
-            Quality::Optimal => "optimal",
-            Quality::Heuristic => "heuristic",
+            Quality::Optimal => "optimal".to_owned(),
+            Quality::Within { gap, .. } => format!("at most {} from optimal", percent_at_most(gap)),
+            Quality::Heuristic => "heuristic".to_owned(),
         },
     })
 }

@@ -44,7 +44,7 @@ pub mod profile;
 pub mod propose;
 mod init;
 
-pub use anonymize::{Anonymized, Better, Published, record_of};
+pub use anonymize::{Anonymized, Better, Judged, Published, record_of};
 pub use decide::{DECIDE, Decide};
 pub use frontier::{FrontierPoint, FrontierReport};
 pub use incog_core::registry;

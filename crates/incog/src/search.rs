@@ -23,13 +23,24 @@ impl Plan {
     pub(crate) fn refuse_what_finds_one(&self) -> Result<()> {
         let name = self.local.map(|local| local.name).or(self.node.map(|node| node.name));
         let Some(name) = name else {
-            return Ok(());
+            return self.refuse_limits("lists every generalization, and cannot be cut short");
         };
         let mistake = format!("`{name}` finds one release: there are no generalizations to list");
         Err(self
             .job
             .mistake(&["search", "algorithm"], mistake)
             .with_hint("use `incog anonymize`, or a full-domain algorithm such as incognito"))
+    }
+
+    /// Fails where the job has a limit that would have no effect.
+    pub(crate) fn refuse_limits(&self, why: &str) -> Result<()> {
+        let search = &self.job.search;
+        let set = [("max_steps", search.max_steps.is_some()), ("time_limit", search.time_limit.is_some())];
+        let Some((key, _)) = set.into_iter().find(|(_, is_set)| *is_set) else {
+            return Ok(());
+        };
+        let mistake = format!("`{key}` has no effect here: this {why}");
+        Err(self.job.mistake(&["search", key], mistake).with_hint("leave it out"))
     }
 
     /// Searches, and looks at the nodes to be listed.

@@ -26,9 +26,11 @@ enum Whose {
     FullDomain,
     /// Algorithms of these names; and what they are called together.
     Named(&'static [&'static str], &'static str),
+    /// The same, and the search for the best full-domain release where no algorithm is named.
+    NamedOrNone(&'static [&'static str], &'static str),
 }
 
-const LIMITED: Whose = Whose::Named(&["genetic", "ordered-set"], "searches that can be cut short");
+const LIMITED: Whose = Whose::NamedOrNone(&["genetic", "ordered-set"], "searches that can be cut short");
 const MONDRIAN: Whose = Whose::Named(&["mondrian"], "cuts of boxes");
 const DRAWING: Whose = Whose::Named(&["top-down", "genetic"], "searches that draw lots");
 
@@ -66,7 +68,10 @@ impl Whose {
         match (self, algorithm) {
             (Whose::FullDomain, None) => true,
             (Whose::FullDomain, Some(name)) => find(algorithm::ALL, name).is_some(),
-            (Whose::Named(names, _), name) => name.is_some_and(|name| names.contains(&name)),
+            (Whose::NamedOrNone(..), None) => true,
+            (Whose::Named(names, _) | Whose::NamedOrNone(names, _), name) => {
+                name.is_some_and(|name| names.contains(&name))
+            }
         }
     }
 }
@@ -83,6 +88,10 @@ pub(crate) fn check(job: &Job, algorithm: Option<&str>) -> Result<()> {
         Whose::Named(names, whom) => {
             let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
             (*whom, format!("leave it out, or set algorithm = {}", names.join(" or ")))
+        }
+        Whose::NamedOrNone(names, whom) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            (*whom, format!("leave it out, or set algorithm = {}, or none", names.join(" or ")))
         }
     };
     Err(job
@@ -123,6 +132,11 @@ impl LimitSettings {
     pub(crate) fn starting_now(self) -> Limits {
         let deadline = self.time.and_then(|time| std::time::Instant::now().checked_add(time));
         Limits { max_steps: self.max_steps, deadline }
+    }
+
+    /// Is there any?
+    pub(crate) fn is_some(self) -> bool {
+        self.max_steps.is_some() || self.time.is_some()
     }
 
     /// Can the same search find something else another time?
@@ -183,7 +197,7 @@ mod tests {
         assert_eq!(left(Some("mondrian")), (true, false, false, false));
         assert_eq!(left(Some("genetic")), (false, true, false, true));
         assert_eq!(left(Some("incognito")), (false, false, true, false));
-        assert_eq!(left(None), (false, false, true, false));
+        assert_eq!(left(None), (false, false, true, true));
         assert!(check(&mondrian, Some("mondrian")).is_err());
         assert!(check(&of_algorithm(&mondrian, Some("genetic")), Some("genetic")).is_ok());
     }

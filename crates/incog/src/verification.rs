@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use incog_core::frequency::Method;
 use incog_core::hierarchy::Attribute;
-use incog_core::lattice::Lattice;
-use incog_core::metric;
+use incog_core::lattice::Grouping;
+use incog_core::metric::Statistics;
 use incog_core::recoding::Release;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
@@ -241,18 +242,17 @@ impl Plan {
         }
         let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain)?);
         let costs = self.costs()?;
-        let lattice = Lattice::new(&self.attributes.heights())?;
-        let described = metric::describe(self.problem(), &self.attributes, &lattice, &[0], &Watch::new())?;
-        let Some(node) = described.first() else {
-            return Err(Error::new(ErrorKind::Internal, "a lattice without nodes"));
-        };
+        let (problem, bottom) = (self.problem(), vec![0; self.attributes.len()]);
+        let set =
+            problem.source.count(&Grouping::of_levels(&bottom), &problem.policy.demand(), Method::Auto)?;
+        let node = Statistics::new(problem, &self.attributes, bottom, &set)?;
         let seen = Seen {
             report: &report,
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
             sha256: sha256_of(release)?,
             input: None,
         };
-        let anew = Record::new(self, &self.job, &seen, &costs, &node.statistics, key)?;
+        let anew = Record::new(self, &self.job, &seen, &costs, &node, key)?;
         let finding = compared(
             record.first_difference(&anew),
             "the record is what the job, the data and the release say",

@@ -29,7 +29,7 @@ use crate::algorithm::clusters::{clusters, clusters_within, lowest_steps, merge_
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::{Regions, RowGroups, n_rows};
-use crate::algorithm::optimum::{has_optimum_search, optimum};
+use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
 use crate::algorithm::unrestricted_multi::regions;
 use crate::algorithm::vectors::{Ground, Ladder, check};
 use crate::check::Problem;
@@ -240,7 +240,7 @@ impl Rounds<'_, '_> {
         let metric = self.metric();
         let problem = Problem { source, policy: &policy };
         let heights = self.attributes.heights();
-        if !has_optimum_search(&policy, metric, &heights) {
+        if !has_quick_optimum_search(&policy, metric, &heights) {
             return Ok(Some(heights));
         }
         let costs = Costs::new(problem, self.attributes)?.with_weights(ground.aim.costs.weights.clone())?;

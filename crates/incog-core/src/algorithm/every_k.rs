@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::algorithm::cover::{bits_of_all, by_distance, first_holding, least_change_up, path_up};
-use crate::check::{Keep, Problem, Suppressing, suppressing};
+use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, FrequencySource, Method};
 use crate::hierarchy::Attributes;
@@ -116,7 +116,7 @@ pub fn every_k(question: &KRange<'_>, watch: &Watch) -> Result<EveryK> {
     let mut walk = Walk {
         watch,
         lattice: &lattice,
-        judge: suppressing(problem, &lattice, Keep::Everything)?,
+        judge: suppressing(problem, Keep::Everything, Counted::Verdicts)?,
         least: vec![first - 1; n_nodes],
         greatest: vec![last; n_nodes],
         range: first..=last,
@@ -160,7 +160,7 @@ impl EveryK {
             return Err(Error::input("the metric has no bound that the levels give")
                 .with_hint("use loss, geometric-loss, precision, distortion or height"));
         }
-        let bounds = Ranking::new(&self.lattice, costs, metric).bounds();
+        let bounds = Ranking::new(costs, metric).bounds(&self.lattice);
         let mut order: Vec<u32> = (0..self.lattice.n_nodes() as u32).collect();
         order.retain(|&node| self.largest[node as usize] >= self.start);
         let bound = |node: u32| bounds[node as usize];
@@ -171,22 +171,22 @@ impl EveryK {
         for k in question.k.clone() {
             let policy = question.policy(k)?;
             let problem = Problem { source: question.source, policy: &policy };
-            let mut ranking = Ranking::new(&self.lattice, costs, metric);
+            let mut ranking = Ranking::new(costs, metric);
             let at = order.iter().map(|&node| node as usize);
             for node in at.filter(|&node| u64::from(self.largest[node]) >= k) {
                 if ranking.is_beyond(bounds[node]) {
                     break;
                 }
-                if !ranking.can_win(node, bounds[node]) {
+                if !ranking.can_win(bounds[node], || self.lattice.levels(node).collect()) {
                     continue;
                 }
                 watch.check()?;
                 let levels = self.lattice.levels(node).collect();
                 let set = sets.of(node, &self.lattice, &policy)?;
-                ranking.offer(node, &Statistics::new(problem, attributes, levels, set)?);
+                ranking.offer(&Statistics::new(problem, attributes, levels, set)?);
             }
             let n_holding = n_holding[(k - u64::from(self.start)) as usize];
-            frontier.push(AtK { k, n_holding, best: ranking.into_best() });
+            frontier.push(AtK { k, n_holding, best: ranking.into_best(&self.lattice) });
         }
         Ok(frontier)
     }
@@ -252,7 +252,7 @@ impl Walk<'_> {
         self.watch.judged()?;
         self.n_counted += 1;
         let (start, end) = (*self.range.start(), *self.range.end());
-        let found = self.judge.largest_k(node, u64::from(end))?;
+        let found = self.judge.largest_k(&self.lattice.grouping(node), u64::from(end))?;
         let k = (found as u32).clamp(start - 1, end);
         debug_assert!(self.least[node] <= k && k <= self.greatest[node]);
         let (least, greatest) = (&mut self.least, &mut self.greatest);

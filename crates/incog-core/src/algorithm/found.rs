@@ -7,7 +7,7 @@ use std::fmt;
 use crate::metric::{Costs, Metric};
 
 /// An answer, and whether there is a better one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Found<R> {
     /// The answer.
     pub recoding: R,
@@ -16,10 +16,17 @@ pub struct Found<R> {
 }
 
 /// How good an answer is, within its model and by its metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Quality {
     /// There is no better one.
     Optimal,
+    /// There may be a better one, but not by much.
+    Within {
+        /// By what share of the larger of two scores at most, its own and the bound's.
+        gap: f64,
+        /// The score that none can be better than.
+        bound: f64,
+    },
     /// There may be a better one.
     Heuristic,
 }

@@ -26,7 +26,7 @@ use std::ops::Range;
 use crate::algorithm::Aim;
 use crate::algorithm::found::Found;
 use crate::algorithm::groups::Regions;
-use crate::algorithm::optimum::{has_optimum_search, optimum};
+use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
 use crate::algorithm::vectors::{Ground, Ladder, Sums, budget, check, check_limit};
 use crate::check::Problem;
 use crate::error::Result;
@@ -72,7 +72,7 @@ pub(super) fn best_node(
     watch: &Watch,
 ) -> Result<Option<Vec<u8>>> {
     let can_search = problem.policy.budget() == budget(problem.policy)
-        && has_optimum_search(problem.policy, aim.metric, &attributes.heights());
+        && has_quick_optimum_search(problem.policy, aim.metric, &attributes.heights());
     if !can_search {
         return Ok(None);
     }

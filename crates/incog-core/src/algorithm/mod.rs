@@ -54,7 +54,10 @@ pub use every_k::{AtK, EveryK, KRange, every_k};
 pub use found::{Aim, Limits, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
-pub use optimum::{Optimum, has_optimum_search, optimum};
+pub(crate) use optimum::has_quick_optimum_search;
+pub use optimum::{
+    BestFirst, Optimum, best_first, has_best_first_search, has_optimum_search, is_quicker_best_first, optimum,
+};
 pub use ordered_set::{OrderedSetOptions, ordered_set};
 pub use single::SINGLE;
 pub use top_down::{TopDownOptions, top_down};

@@ -24,7 +24,7 @@ mod choose;
 pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
-pub(crate) use kept::{Suppressing, Verdict, suppressing};
+pub(crate) use kept::{Counted, Sizes, Suppressing, Verdict, suppressing};
 
 use std::mem::discriminant;
 

@@ -136,18 +136,29 @@ impl Grid {
 
     /// Those of the nodes that are this one or below it.
     pub(crate) fn nodes_below(&self, marks: &Marks, node: usize) -> Vec<usize> {
-        let bits = self.below[node % self.n_bits];
         let mut nodes = Vec::new();
-        self.visit_below(node, |words| {
-            for at in words {
-                let mut rest = marks.words[at] & bits;
-                while rest != 0 {
-                    nodes.push(at * self.n_bits + rest.trailing_zeros() as usize);
-                    rest &= rest - 1;
-                }
-            }
-        });
+        let bits = self.below[node % self.n_bits];
+        self.visit_below(node, |words| self.collect(marks, words, bits, &mut nodes));
         nodes
+    }
+
+    /// Those of the nodes that are this one or above it.
+    pub(crate) fn nodes_above(&self, marks: &Marks, node: usize) -> Vec<usize> {
+        let mut nodes = Vec::new();
+        let bits = self.above[node % self.n_bits];
+        self.visit_above(node, |words| self.collect(marks, words, bits, &mut nodes));
+        nodes
+    }
+
+    /// Adds those of the nodes that are in some words at some bits.
+    fn collect(&self, marks: &Marks, words: std::ops::Range<usize>, bits: u64, nodes: &mut Vec<usize>) {
+        for at in words {
+            let mut rest = marks.words[at] & bits;
+            while rest != 0 {
+                nodes.push(at * self.n_bits + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
     }
 
     /// The nodes, ascending.
@@ -262,6 +273,9 @@ mod tests {
             let mut found = grid.nodes_below(&set, node);
             found.sort_unstable();
             assert!(found.into_iter().eq(some.iter().copied().filter(below)));
+            let mut found = grid.nodes_above(&set, node);
+            found.sort_unstable();
+            assert!(found.into_iter().eq(some.iter().copied().filter(above)));
             let mut marks = set.clone();
             grid.remove_below(&mut marks, node);
             assert!(grid.iter(&marks).eq(some.iter().copied().filter(|other| !below(other))));

@@ -52,7 +52,10 @@ impl Lattice {
             strides[at] = n_nodes;
             n_nodes = n_nodes.checked_mul(n_levels[at]).filter(|&n| n <= MAX_NODES).ok_or_else(|| {
                 Error::new(ErrorKind::Limit, format!("the lattice has more than {MAX_NODES} nodes"))
-                    .with_hint("use fewer quasi-identifiers or levels, or an algorithm that needs no lattice: genetic, datafly, mondrian")
+                    .with_hint(
+                        "use fewer quasi-identifiers or levels, `incog anonymize` without a named algorithm and by a metric such \
+                         as loss, or an algorithm that needs no lattice: genetic, datafly, mondrian",
+                    )
             })?;
         }
         Ok(Lattice { attributes, n_levels, strides, n_nodes })

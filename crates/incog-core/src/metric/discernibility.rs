@@ -3,7 +3,7 @@
 //! Each released row costs the rows of its group, each suppressed row the rows of the whole table:
 //! Σ |group|² + suppressed · n.
 
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::metric::{Costs, Grows, Metric, Needs, Statistics};
 
 pub(super) struct Discernibility;
 
@@ -14,5 +14,9 @@ impl Metric for Discernibility {
 
     fn needs(&self) -> Needs {
         Needs::Groups
+    }
+
+    fn grows(&self) -> Option<Grows> {
+        Some(Grows::WithSquares)
     }
 }

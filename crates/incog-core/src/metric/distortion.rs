@@ -25,6 +25,12 @@ impl Metric for DistortionRatio {
         climbed(costs, a).cmp(&climbed(costs, b))
     }
 
+    fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
+        let most = u128::from(costs.n_rows) * total(costs.heights.iter().copied());
+        let suppressed = u128::from(node.suppressed_rows) * u128::from(costs.heights[attribute]);
+        Some(ratio(costs.released_climb(attribute, node) + suppressed, most.max(1)))
+    }
+
     fn needs(&self) -> Needs {
         Needs::Suppression
     }

@@ -5,7 +5,7 @@
 //! metric favours leaving rows out.
 
 use crate::metric::statistics::ratio;
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::metric::{Costs, Grows, Metric, Needs, Statistics};
 
 pub(super) struct AverageGroupSize;
 
@@ -19,5 +19,9 @@ impl Metric for AverageGroupSize {
 
     fn needs(&self) -> Needs {
         Needs::Groups
+    }
+
+    fn grows(&self) -> Option<Grows> {
+        Some(Grows::WithFewerGroups)
     }
 }

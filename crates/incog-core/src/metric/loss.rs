@@ -36,6 +36,10 @@ impl Metric for Loss {
         Some(costs.weights[attribute] * costs.loss_of(attribute, node))
     }
 
+    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
+        sum / costs.weights.iter().sum::<f64>()
+    }
+
     fn needs(&self) -> Needs {
         Needs::Suppression
     }
@@ -63,6 +67,10 @@ impl Metric for GeometricLoss {
 
     fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
         Some(costs.weights[attribute] * costs.loss_of(attribute, node).ln_1p())
+    }
+
+    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
+        (sum / costs.weights.iter().sum::<f64>()).exp_m1()
     }
 
     fn needs(&self) -> Needs {

@@ -16,6 +16,7 @@ mod fraction;
 mod cells;
 mod statistics;
 mod ranking;
+mod group_bounds;
 mod survey;
 mod height;
 mod precision;
@@ -26,6 +27,7 @@ mod distortion;
 
 pub use cells::Cells;
 pub use distortion::Distortion;
+pub(crate) use group_bounds::GroupBounds;
 pub(crate) use ranking::Ranking;
 pub(crate) use statistics::Spreads;
 pub use statistics::{Costs, MAX_WEIGHT, Statistics};
@@ -53,6 +55,12 @@ pub trait Metric: Sync {
         None
     }
 
+    /// The score of a node whose [terms](Metric::term) have this sum.
+    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
+        let _ = costs;
+        sum
+    }
+
     /// Which end of the scale is better?
     fn direction(&self) -> Direction {
         Direction::LowerIsBetter
@@ -60,6 +68,11 @@ pub trait Metric: Sync {
 
     /// What must be known of a node?
     fn needs(&self) -> Needs;
+
+    /// What bounds the cost of a node from groups of others, for metrics that need groups.
+    fn grows(&self) -> Option<Grows> {
+        None
+    }
 
     /// Do the user's weights of the attributes count?
     fn uses_weights(&self) -> bool {
@@ -85,6 +98,15 @@ pub enum Needs {
     Suppression,
     /// The sizes of all groups.
     Groups,
+}
+
+/// What a cost grows by as groups merge, for metrics that need groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grows {
+    /// It is the sum of the squares of the released groups' rows, and the rows of the table for each suppressed row.
+    WithSquares,
+    /// It is the released rows by the released groups; the rows of the table if there is no such group.
+    WithFewerGroups,
 }
 
 /// All metrics.

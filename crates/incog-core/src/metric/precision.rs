@@ -39,6 +39,10 @@ impl Metric for Precision {
         Some(costs.weights[attribute] * ratio(climbed, u128::from(costs.n_rows.max(1)) * height))
     }
 
+    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
+        1.0 - sum / costs.weights.iter().sum::<f64>()
+    }
+
     fn direction(&self) -> Direction {
         Direction::HigherIsBetter
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::check::Problem;
+use crate::check::{Problem, Sizes};
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeyLayout, Method};
 use crate::group::Demand;
@@ -34,6 +34,8 @@ pub struct Costs {
     spread: Vec<Vec<u128>>,
     /// For each attribute and level, the rows of the label that has the fewest.
     pub(crate) rarest: Vec<Vec<u64>>,
+    /// For each attribute and level, how many labels have rows, and the sum of the squares of those rows.
+    pub(super) crowds: Vec<Vec<(u64, u128)>>,
     /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
     widest: Vec<Vec<Vec<(u64, u64)>>>,
 }
@@ -42,6 +44,7 @@ impl Costs {
     /// Counts the values of each attribute once; of several attributes at a time, where that is as cheap as one.
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
         let (mut spread, mut rarest, mut widest) = (Vec::new(), Vec::new(), Vec::new());
+        let mut crowds = Vec::new();
         let layout = problem.source.layout();
         let mut start = 0;
         while start < attributes.len() {
@@ -61,6 +64,7 @@ impl Costs {
                 let levels = LevelCosts::of(at, &attributes[at], &values);
                 spread.push(levels.spread);
                 rarest.push(levels.rarest);
+                crowds.push(levels.crowds);
                 widest.push(levels.widest);
             }
             start = end;
@@ -78,6 +82,7 @@ impl Costs {
             weights: vec![1.0; attributes.len()],
             spread,
             rarest,
+            crowds,
             widest,
         })
     }
@@ -187,6 +192,7 @@ impl Costs {
 struct LevelCosts {
     spread: Vec<u128>,
     rarest: Vec<u64>,
+    crowds: Vec<(u64, u128)>,
     widest: Vec<Vec<(u64, u64)>>,
 }
 
@@ -206,6 +212,8 @@ impl LevelCosts {
                 .spread
                 .push(widest.iter().map(|&(others, rows)| u128::from(rows) * u128::from(others)).sum());
             costs.rarest.push(widest.iter().map(|&(_, rows)| rows).min().unwrap_or(0));
+            let squares = widest.iter().map(|&(_, rows)| u128::from(rows) * u128::from(rows)).sum();
+            costs.crowds.push((widest.len() as u64, squares));
             widest.sort_unstable_by(|a, b| b.cmp(a));
             widest.dedup_by(|next, kept| {
                 let is_same = next.0 == kept.0;
@@ -322,6 +330,16 @@ impl Statistics {
             smallest_group: None,
             sum_of_squares: 0,
             cells: None,
+        }
+    }
+
+    /// What metrics that see sizes of groups need to know of a node.
+    pub(crate) fn of_sizes(levels: Vec<u8>, suppressed_rows: u64, sizes: &Sizes) -> Self {
+        Statistics {
+            suppressed_rows,
+            n_groups: sizes.n_released,
+            sum_of_squares: sizes.squares,
+            ..Statistics::of_levels(levels)
         }
     }
 

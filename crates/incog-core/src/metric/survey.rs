@@ -56,7 +56,7 @@ pub fn best(
     metric: &dyn Metric,
     watch: &Watch,
 ) -> Result<Option<Scored>> {
-    let mut ranking = Ranking::new(lattice, costs, metric);
+    let mut ranking = Ranking::new(costs, metric);
     let statistics_of = |node: usize, set: &FrequencySet| {
         Statistics::new(problem, attributes, lattice.levels(node).collect(), set)
     };
@@ -65,33 +65,33 @@ pub fn best(
         Needs::Groups => {
             let nodes: Vec<usize> = holding.iter().collect();
             visit(problem, lattice, &nodes, watch, &mut |node, set| {
-                _ = ranking.offer(node, &statistics_of(node, set)?);
+                _ = ranking.offer(&statistics_of(node, set)?);
                 Ok(())
             })?;
-            return Ok(ranking.into_best());
+            return Ok(ranking.into_best(lattice));
         }
         Needs::Suppression if problem.policy.budget() > 0 => {
             // Best levels first: once a node's levels alone do not beat the best, its groups need not be seen.
             let mut nodes: Vec<(f64, usize)> =
-                holding.iter().map(|node| (ranking.bound(node), node)).collect();
+                holding.iter().map(|node| (ranking.bound(lattice.levels(node).collect()), node)).collect();
             nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             for (bound, node) in nodes {
-                if ranking.can_win(node, bound) {
+                if ranking.can_win(bound, || lattice.levels(node).collect()) {
                     let grouping = lattice.grouping(node);
                     let set = problem.source.count(&grouping, &problem.policy.demand(), Method::Auto)?;
-                    ranking.offer(node, &statistics_of(node, &set)?);
+                    ranking.offer(&statistics_of(node, &set)?);
                 }
                 watch.settled(1)?;
             }
-            return Ok(ranking.into_best());
+            return Ok(ranking.into_best(lattice));
         }
         Needs::Levels | Needs::Suppression => {}
     }
     for node in holding.iter() {
         watch.settled(1)?;
-        ranking.offer(node, &Statistics::of_levels(lattice.levels(node).collect()));
+        ranking.offer(&Statistics::of_levels(lattice.levels(node).collect()));
     }
-    match ranking.into_best() {
+    match ranking.into_best(lattice) {
         None => Ok(None),
         Some(best) => Ok(describe(problem, attributes, lattice, &[best.node], watch)?.pop()),
     }

@@ -11,12 +11,12 @@ use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
     Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, FullSubgraphOptions,
     SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression, full_subgraph,
-    has_optimum_search, optimum, suppression_bound, unrestricted_multi,
+    optimum, suppression_bound, unrestricted_multi,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Cells, Costs, Statistics};
-use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
+use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Pruning, Sensitive, build};
 use incog_core::recoding::{PerGroup, Recoding, validate};
 use incog_core::registry::find;
 use incog_core::table::Table;
@@ -259,8 +259,7 @@ fn full_domain(sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<f64>
     let weights = weights[..attributes.len()].to_vec();
     let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
     let metric = metric::ALL[0].item;
-    if wanted.usable_budget() != wanted.budget || !has_optimum_search(&policy, metric, &attributes.heights())
-    {
+    if wanted.usable_budget() != wanted.budget || policy.pruning() == Pruning::Unsound {
         return None;
     }
     let best = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap().best?;

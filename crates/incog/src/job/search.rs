@@ -35,11 +35,14 @@ pub struct SearchJob {
     /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`: where to start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// For `genetic`, `ordered-set`: when to stop and take the best found so far: "30 s", "5 min".
+    /// For `genetic`, `ordered-set`, and `incog anonymize` where no algorithm is named: when to stop and take the best found so
+    /// far: "30 s", "5 min".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit: Option<String>,
     /// For `genetic`: how many generalizations to judge; 2,000 unless given, or as many as there is time for. For
-    /// `ordered-set`: how many sets of cuts to look at before the best so far is taken; 1,000 unless given.
+    /// `ordered-set`: how many sets of cuts to look at before the best so far is taken; 1,000 unless given. Where no algorithm is
+    /// named: how many generalizations to judge; as many as it takes to know the best unless given, but 20,000 where there are
+    /// more than ten million.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<i64>,
     /// For `mondrian`: whether rows of equal values may come to stand in different boxes; strict unless given.

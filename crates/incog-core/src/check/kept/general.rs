@@ -1,6 +1,6 @@
 //! Counting for any policy: frequency sets with all that it demands.
 
-use super::{Groups, largest_k};
+use super::{Groups, Purpose, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
@@ -38,7 +38,7 @@ impl Groups for General<'_> {
         to.generalizes(&kept)
     }
 
-    fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping) -> Result<()> {
+    fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping, _: Purpose) -> Result<()> {
         self.last = Some(match from {
             Some(set) => set.roll_up(to, &mut self.scratch),
             None => self.problem.source.count(to, &self.problem.policy.demand(), Method::Auto)?,
@@ -73,5 +73,18 @@ impl Groups for General<'_> {
 
     fn refused(&self) -> Result<FrequencySet> {
         Ok(self.last().select(&self.problem.policy.refused(self.last())?))
+    }
+
+    fn sizes(&self, least: u64) -> Result<Sizes> {
+        let refused = self.problem.policy.refused(self.last())?;
+        let mut refused = refused.iter().peekable();
+        let mut sizes = Sizes::default();
+        for (group_idx, &rows) in (0_u32..).zip(self.last().measures().rows()) {
+            sizes.add(rows, 1, least);
+            if refused.next_if_eq(&&group_idx).is_none() {
+                sizes.release(rows, 1);
+            }
+        }
+        Ok(sizes)
     }
 }

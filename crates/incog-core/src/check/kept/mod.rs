@@ -78,22 +78,52 @@ pub(super) struct Kept<'a> {
 
 impl Checker for Kept<'_> {
     fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
-        Ok(open(self.problem, family, keep, Room::Ample)?)
+        let judge = open(self.problem, family.attributes(), keep, Room::Ample, Counted::Verdicts)?;
+        Ok(Box::new(InFamily { family, judge }))
     }
+}
+
+/// Answers for the nodes of one family by their numbers.
+struct InFamily<'a> {
+    family: &'a Lattice,
+    judge: Box<dyn Suppressing + 'a>,
+}
+
+impl Judge for InFamily<'_> {
+    fn judge(&mut self, node: usize) -> Result<bool> {
+        Ok(self.judge.verdict(&self.family.grouping(node))?.holds)
+    }
+
+    fn work(&self) -> Work {
+        self.judge.work()
+    }
+}
+
+/// What must be known of groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Whether they are admitted.
+    Verdicts,
+    /// How large they are, too.
+    Sizes,
 }
 
 /// A judge with the way of counting that suits the policy and the keys.
 fn open<'a>(
     problem: Problem<'a>,
-    family: &'a Lattice,
+    attributes: &[usize],
     keep: Keep,
     room: Room,
+    counted: Counted,
 ) -> Result<Box<dyn Suppressing + 'a>> {
-    let least = problem.policy.least_admitted(problem.source.n_rows())?;
-    let counts_in_bytes = least.is_some_and(|k| k <= u64::from(u8::MAX));
-    let least = least.filter(|&k| k <= u64::from(u32::MAX));
+    let n_rows = problem.source.n_rows();
+    let least = problem.policy.least_admitted(n_rows)?;
+    // Counters stop at the most they can hold.
+    let largest = |k: u64| if counted == Counted::Sizes { k.max(n_rows) } else { k };
+    let counts_in_bytes = least.is_some_and(|k| largest(k) <= u64::from(u8::MAX));
+    let least = least.filter(|&k| largest(k) <= u64::from(u32::MAX));
     let width = problem.source.layout().width();
-    let shelf = Shelf { problem, family, keep, room };
+    let shelf = Shelf { problem, attributes, keep, room };
     Ok(match (width, least) {
         (KeyWidth::U64, Some(k)) if counts_in_bytes => shelf.judge(Small::<u64, u8>::new(problem, k, room)),
         (KeyWidth::U64, Some(k)) => shelf.judge(Small::<u64, u32>::new(problem, k, room)),
@@ -105,14 +135,14 @@ fn open<'a>(
 
 /// What every judge is made of, however it counts.
 #[derive(Clone, Copy)]
-struct Shelf<'a> {
+struct Shelf<'a, 'b> {
     problem: Problem<'a>,
-    family: &'a Lattice,
+    attributes: &'b [usize],
     keep: Keep,
     room: Room,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> Shelf<'a, '_> {
     fn judge<G: Groups + 'a>(self, groups: G) -> Box<dyn Suppressing + 'a> {
         Box::new(KeptJudge::new(groups, self))
     }
@@ -129,28 +159,74 @@ pub(crate) struct Verdict {
     pub(crate) n_groups: usize,
 }
 
-/// A judge that also says what would be suppressed.
-pub(crate) trait Suppressing: Judge {
+/// The sizes of a node's groups, added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    /// How many groups are released,
+    pub(crate) n_released: u64,
+    /// and the sum of their squares.
+    pub(crate) squares: u128,
+    /// For each row, released or not, the rows of its group, or `least` if that is more; added up.
+    pub(crate) floor: u128,
+    /// For each group, released or not, its rows, or `least` if that is less; added up.
+    pub(crate) capped: u64,
+}
+
+impl Sizes {
+    /// Adds so many groups of a size.
+    fn add(&mut self, rows: u64, n_groups: u64, least: u64) {
+        self.floor += u128::from(rows) * u128::from(rows.max(least)) * u128::from(n_groups);
+        self.capped += rows.min(least) * n_groups;
+    }
+
+    /// So many groups of a size are released.
+    fn release(&mut self, rows: u64, n_groups: u64) {
+        self.n_released += n_groups;
+        self.squares += u128::from(rows) * u128::from(rows) * u128::from(n_groups);
+    }
+}
+
+/// A judge that also says what would be suppressed. Nodes are groupings of all its attributes: it knows no lattice.
+pub(crate) trait Suppressing {
     /// What the policy says of a node.
-    fn verdict(&mut self, node: usize) -> Result<Verdict>;
+    fn verdict(&mut self, node: &Grouping) -> Result<Verdict>;
 
     /// The largest k up to `most` that the node satisfies within the policy's budget, whatever k that asks for; `most` must not
     /// be larger than that.
-    fn largest_k(&mut self, node: usize, most: u64) -> Result<u64>;
+    fn largest_k(&mut self, node: &Grouping, most: u64) -> Result<u64>;
 
     /// The groups that are left out at the node that was judged last, which must hold.
     fn refused(&self) -> Result<FrequencySet>;
+
+    /// The sizes of the groups of the node that was judged last, if they were all counted, and sizes were to be. `least` is
+    /// the fewest rows of a group that is released.
+    fn sizes(&self, least: u64) -> Result<Sizes>;
+
+    /// What was done so far.
+    fn work(&self) -> Work;
 }
 
 /// A judge of all attributes for the search for one node.
-pub(crate) fn suppressing<'a>(
-    problem: Problem<'a>,
-    lattice: &'a Lattice,
+pub(crate) fn suppressing(
+    problem: Problem<'_>,
     keep: Keep,
-) -> Result<Box<dyn Suppressing + 'a>> {
+    counted: Counted,
+) -> Result<Box<dyn Suppressing + '_>> {
     // What is to find one node should not take more memory than the table.
     let room = if keep == Keep::Everything { Room::Ample } else { Room::Scarce };
-    open(problem, lattice, keep, room)
+    let attributes: Vec<usize> = (0..problem.source.layout().heights().len()).collect();
+    open(problem, &attributes, keep, room, counted)
+}
+
+/// What groups are counted for. It matters where there are more than fit the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To be kept: too many cannot be.
+    Keeping,
+    /// To know whether the node holds: once it is clear that it does not, the rest does not matter.
+    Verdict,
+    /// To know the sizes of all.
+    Sizes,
 }
 
 /// A way to count groups.
@@ -169,7 +245,7 @@ trait Groups {
     fn is_finer(kept: Self::Mask, to: Self::Mask) -> bool;
 
     /// Counts the groups of a grouping from those of a finer one, or from the records.
-    fn count(&mut self, from: Option<&Self::Set>, to: &Grouping) -> Result<()>;
+    fn count(&mut self, from: Option<&Self::Set>, to: &Grouping, purpose: Purpose) -> Result<()>;
     /// About how many groups there are, judging by some of the records. Where those are not at hand: `None`.
     fn estimate(&mut self, to: &Grouping) -> Option<usize>;
     /// Does the node fail by so much that some of its groups show it? Then about how many groups it has. Where that is not
@@ -185,10 +261,16 @@ trait Groups {
     fn are_all_there(&self) -> bool {
         true
     }
+    /// Were they all counted? Not if it was clear before that the node fails.
+    fn are_all_counted(&self) -> bool {
+        true
+    }
     /// Those groups, to be kept.
     fn take(&mut self) -> Self::Set;
     /// Those of them that are left out.
     fn refused(&self) -> Result<FrequencySet>;
+    /// Their sizes.
+    fn sizes(&self, least: u64) -> Result<Sizes>;
 }
 
 /// The largest k up to `most` for which groups of fewer have at most `budget` rows together; given pairs of size and rows.
@@ -225,7 +307,8 @@ struct Entry<S> {
 struct KeptJudge<'a, G: Groups> {
     groups: G,
     layout: &'a KeyLayout,
-    family: &'a Lattice,
+    /// All attributes at their lowest level.
+    bottom: Grouping,
     keep: Keep,
     /// Those with the fewest groups first.
     kept: Vec<Entry<G::Set>>,
@@ -240,8 +323,10 @@ struct KeptJudge<'a, G: Groups> {
 }
 
 impl<'a, G: Groups> KeptJudge<'a, G> {
-    fn new(groups: G, shelf: Shelf<'a>) -> Self {
-        let Shelf { problem, family, keep, room } = shelf;
+    fn new(groups: G, shelf: Shelf<'a, '_>) -> Self {
+        let Shelf { problem, attributes, keep, room } = shelf;
+        let mut bottom = Grouping::NOTHING;
+        attributes.iter().for_each(|&attribute| bottom.set(attribute, 0));
         let layout = problem.source.layout();
         let n_records = usize::try_from(problem.source.n_rows()).unwrap_or(usize::MAX);
         // Half of the room is for what is kept; the other half for what is being counted.
@@ -250,7 +335,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         KeptJudge {
             groups,
             layout,
-            family,
+            bottom,
             keep,
             kept: Vec::new(),
             masks: Vec::new(),
@@ -272,17 +357,14 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
     fn extent(&self, source: Option<usize>) -> (usize, u32) {
         match source {
             Some(at) => (self.kept[at].n_groups, self.kept[at].n_bits),
-            None => {
-                let bottom = self.family.grouping(0);
-                (self.n_records, self.layout.n_bits_at(&bottom))
-            }
+            None => (self.n_records, self.layout.n_bits_at(&self.bottom)),
         }
     }
 
     /// Counts the groups of a grouping from a source.
-    fn count(&mut self, source: Option<usize>, to: &Grouping) -> Result<()> {
+    fn count(&mut self, source: Option<usize>, to: &Grouping, purpose: Purpose) -> Result<()> {
         self.note(source);
-        self.groups.count(source.map(|at| &self.kept[at].set), to)
+        self.groups.count(source.map(|at| &self.kept[at].set), to, purpose)
     }
 
     /// Remembers that a source was used.
@@ -297,16 +379,15 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
     }
 
     /// A source for a node, near enough: made if there is none.
-    fn near_source(&mut self, node: usize) -> Result<Option<usize>> {
-        let to = self.family.grouping(node);
-        let n_bits = self.layout.n_bits_at(&to);
+    fn near_source(&mut self, to: &Grouping) -> Result<Option<usize>> {
+        let n_bits = self.layout.n_bits_at(to);
         loop {
-            let source = self.source(&to);
+            let source = self.source(to);
             let (n_groups, n_source_bits) = self.extent(source);
             if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS {
                 // Enough of the records: equal ones as one group from now on, if there are many.
-                let bottom = self.family.grouping(0);
-                self.count(None, &bottom)?;
+                let bottom = self.bottom;
+                self.count(None, &bottom, Purpose::Keeping)?;
                 if self.is_worth_it(n_groups) {
                     self.keep_last(bottom);
                     continue;
@@ -323,19 +404,19 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 Some(_) => DENSE_BITS,
             };
             let limit = (n_bits + distance / 2).min(most);
-            let floor = source.map_or_else(|| self.family.grouping(0), |at| self.kept[at].grouping);
-            let mut halfway = to;
-            if source.is_none() && n_groups >= LARGE && self.groups.estimate(&to).is_some() {
-                halfway = self.family.grouping(self.far_below(node));
+            let floor = source.map_or(self.bottom, |at| self.kept[at].grouping);
+            let mut halfway = *to;
+            if source.is_none() && n_groups >= LARGE && self.groups.estimate(to).is_some() {
+                halfway = self.far_below(to);
             }
-            if halfway == to || self.is_in_vain(&halfway) {
-                halfway = self.family.grouping(self.lowered(node, &floor, limit));
+            if halfway == *to || self.is_in_vain(&halfway) {
+                halfway = self.lowered(to, &floor, limit);
             }
             let merges_equal_records = source.is_none() && n_groups >= LARGE && halfway == floor;
-            if halfway == to || (halfway == floor && !merges_equal_records) || self.is_in_vain(&halfway) {
+            if halfway == *to || (halfway == floor && !merges_equal_records) || self.is_in_vain(&halfway) {
                 return Ok(source);
             }
-            self.count(source, &halfway)?;
+            self.count(source, &halfway, Purpose::Keeping)?;
             if self.is_worth_it(n_groups) {
                 self.keep_last(halfway);
             } else {
@@ -350,55 +431,50 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
     }
 
     /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.
-    fn lowered(&self, node: usize, floor: &Grouping, most_bits: u32) -> usize {
-        let attributes = self.family.attributes();
-        let mut levels: Vec<u8> = self.family.levels(node).collect();
-        let mut n_bits = self.layout.n_bits_at(&self.family.grouping(node));
+    fn lowered(&self, node: &Grouping, floor: &Grouping, most_bits: u32) -> Grouping {
+        let mut lowered = *node;
+        let mut n_bits = self.layout.n_bits_at(node);
         loop {
-            let mut best: Option<(u32, usize)> = None;
-            for (at, &attribute) in attributes.iter().enumerate() {
-                if levels[at] > floor.level(attribute).unwrap_or(0) {
+            let mut best: Option<(u32, usize, u8)> = None;
+            for (attribute, level) in lowered.iter() {
+                if level > floor.level(attribute).unwrap_or(0) {
                     let bits = |level| self.layout.n_bits_of(attribute, level);
-                    let added = bits(levels[at] - 1) - bits(levels[at]);
-                    if n_bits + added <= most_bits && best.is_none_or(|(least, _)| added < least) {
-                        best = Some((added, at));
+                    let added = bits(level - 1) - bits(level);
+                    if n_bits + added <= most_bits && best.is_none_or(|(least, ..)| added < least) {
+                        best = Some((added, attribute, level - 1));
                     }
                 }
             }
-            let Some((added, at)) = best else {
-                return self.family.node(&levels);
+            let Some((added, attribute, level)) = best else {
+                return lowered;
             };
-            levels[at] -= 1;
+            lowered.set(attribute, level);
             n_bits += added;
         }
     }
 
     /// A node with levels lowered as long as it seems to have few groups for so many records, those first that add the
     /// fewest. Attributes that follow from others have bits and add no groups.
-    fn far_below(&mut self, node: usize) -> usize {
+    fn far_below(&mut self, node: &Grouping) -> Grouping {
         let most = self.n_records / RECORDS_PER_GROUP;
-        let mut levels: Vec<u8> = self.family.levels(node).collect();
-        let estimate = |judge: &mut Self, levels: &[u8]| {
-            let grouping = judge.family.grouping(judge.family.node(levels));
-            judge.groups.estimate(&grouping).unwrap_or(usize::MAX)
-        };
+        let mut lowered = *node;
         // What lowering an attribute would come to, when that was last estimated; the more others are lowered, the more.
-        let mut steps: BinaryHeap<Reverse<(usize, usize)>> =
-            (0..levels.len()).filter(|&at| levels[at] > 0).map(|at| Reverse((0, at))).collect();
-        while let Some(Reverse((known, at))) = steps.pop() {
-            levels[at] -= 1;
-            let n_groups = estimate(self, &levels);
-            let next = steps.peek().map_or(usize::MAX, |Reverse((n_groups, _))| *n_groups);
+        let mut steps: BinaryHeap<Reverse<(usize, usize, u8)>> =
+            node.iter().filter(|&(_, level)| level > 0).map(|(at, level)| Reverse((0, at, level))).collect();
+        while let Some(Reverse((known, at, level))) = steps.pop() {
+            lowered.set(at, level - 1);
+            let n_groups = self.groups.estimate(&lowered).unwrap_or(usize::MAX);
+            let next = steps.peek().map_or(usize::MAX, |Reverse((n_groups, ..))| *n_groups);
             if n_groups > most {
-                levels[at] += 1;
+                lowered.set(at, level);
             } else if n_groups > known && n_groups > next {
-                levels[at] += 1;
-                steps.push(Reverse((n_groups, at)));
-            } else if levels[at] > 0 {
-                steps.push(Reverse((n_groups, at)));
+                lowered.set(at, level);
+                steps.push(Reverse((n_groups, at, level)));
+            } else if level > 1 {
+                steps.push(Reverse((n_groups, at, level - 1)));
             }
         }
-        self.family.node(&levels)
+        lowered
     }
 
     /// Are the groups counted last clearly fewer than those that they were made from?
@@ -438,37 +514,36 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 }
 
 impl<G: Groups> Suppressing for KeptJudge<'_, G> {
-    fn verdict(&mut self, node: usize) -> Result<Verdict> {
+    fn verdict(&mut self, to: &Grouping) -> Result<Verdict> {
         self.work.nodes_checked += 1;
-        let to = self.family.grouping(node);
-        let source = self.near_source(node)?;
+        let source = self.near_source(to)?;
         let set = source.map(|at| &self.kept[at].set);
-        if let Some(n_groups) = self.groups.fails_early(set, &to)? {
+        if let Some(n_groups) = self.groups.fails_early(set, to)? {
             self.note(source);
             return Ok(Verdict { holds: false, refused_rows: None, n_groups });
         }
-        self.count(source, &to)?;
+        self.count(source, to, Purpose::Verdict)?;
         let judgement = self.groups.judge()?;
         // In no order: some will lie above this one, if it fails.
         let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
         let (n_before, _) = self.extent(source);
         let n_groups = self.groups.n_groups();
         if is_asked_from && self.is_worth_it(n_before) {
-            self.keep_last(to);
+            self.keep_last(*to);
         }
-        Ok(Verdict { holds: judgement.holds, refused_rows: Some(judgement.refused_rows), n_groups })
+        let refused_rows = self.groups.are_all_counted().then_some(judgement.refused_rows);
+        Ok(Verdict { holds: judgement.holds, refused_rows, n_groups })
     }
 
-    fn largest_k(&mut self, node: usize, most: u64) -> Result<u64> {
+    fn largest_k(&mut self, to: &Grouping, most: u64) -> Result<u64> {
         self.work.nodes_checked += 1;
-        let to = self.family.grouping(node);
-        let source = self.near_source(node)?;
-        self.count(source, &to)?;
+        let source = self.near_source(to)?;
+        self.count(source, to, Purpose::Sizes)?;
         let (n_before, _) = self.extent(source);
         let largest = self.groups.largest_k(most);
         // Where everything holds, nothing above is asked about.
         if largest < most && self.is_worth_it(n_before) {
-            self.keep_last(to);
+            self.keep_last(*to);
         }
         Ok(largest)
     }
@@ -476,11 +551,9 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
     fn refused(&self) -> Result<FrequencySet> {
         self.groups.refused()
     }
-}
 
-impl<G: Groups> Judge for KeptJudge<'_, G> {
-    fn judge(&mut self, node: usize) -> Result<bool> {
-        Ok(self.verdict(node)?.holds)
+    fn sizes(&self, least: u64) -> Result<Sizes> {
+        self.groups.sizes(least)
     }
 
     fn work(&self) -> Work {

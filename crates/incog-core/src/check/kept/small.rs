@@ -4,7 +4,9 @@
 //! than that, they are judged a part of the groups at a time, each with a look at all records, and only those that are
 //! left out are kept: that is as exact, and takes as many looks as there are parts.
 
-use super::{Groups, Room, largest_k};
+use std::collections::HashMap;
+
+use super::{Groups, Purpose, Room, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{
@@ -36,8 +38,19 @@ pub(super) struct Small<'a, W, C> {
     last: Grouping,
     /// Some of the records, once they were asked for.
     sample: Option<Vec<W>>,
-    /// How many groups there are, where only those that are left out are in the counters.
-    n_judged: Option<usize>,
+    /// What is known of the groups, where only those that are left out are in the counters.
+    judged: Option<Judged>,
+}
+
+/// Groups that were judged a part at a time.
+#[derive(Debug, Default)]
+struct Judged {
+    /// About how many there are.
+    n_groups: usize,
+    /// Were they all looked at?
+    all: bool,
+    /// How many groups of which size are released.
+    released: HashMap<u64, u64>,
 }
 
 impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
@@ -52,7 +65,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             },
             last: Grouping::NOTHING,
             sample: None,
-            n_judged: None,
+            judged: None,
         }
     }
 
@@ -112,12 +125,16 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     }
 
     /// Judges the groups, about `n_groups`, some of them at a time; those that are left out are in the counters in the end.
-    /// Stops when they are more than may be.
-    fn judge_in_parts(&mut self, mask: W, n_groups: usize) -> Result<()> {
+    fn judge_in_parts(&mut self, mask: W, n_groups: usize, purpose: Purpose) -> Result<()> {
+        if purpose == Purpose::Keeping {
+            self.judged = Some(Judged { n_groups, ..Judged::default() });
+            return Ok(());
+        }
         let of = n_groups.div_ceil((self.most_groups() / 2).max(1)).next_power_of_two() as u64;
         let (source, counters) = (self.problem.source, &mut self.counters);
         let (mut keys, mut rows) = (Vec::new(), Vec::new());
-        let (mut n_judged, mut n_refused) = (0, 0);
+        let mut judged = Judged { all: true, ..Judged::default() };
+        let mut n_refused = 0;
         let mut picked = Picked::default();
         for part in 0..of {
             counters.begin();
@@ -127,20 +144,25 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
                 counters.add(picked.lot(), mask);
             })?;
             counters.end(mask);
-            let groups = counters.keys().iter().zip(counters.rows());
-            for (&key, rows_of) in groups.filter(|(_, rows)| rows.rows() < self.k) {
-                n_refused += rows_of.rows();
-                keys.push(key);
-                rows.push(rows_of.rows());
+            for (&key, rows_of) in counters.keys().iter().zip(counters.rows()) {
+                let rows_of = rows_of.rows();
+                if rows_of < self.k {
+                    n_refused += rows_of;
+                    keys.push(key);
+                    rows.push(rows_of);
+                } else {
+                    *judged.released.entry(rows_of).or_default() += 1;
+                }
             }
-            n_judged += counters.keys().len();
-            if n_refused > self.problem.policy.budget() {
-                n_judged = n_judged * of as usize / (part as usize + 1);
+            judged.n_groups += counters.keys().len();
+            if purpose == Purpose::Verdict && n_refused > self.problem.policy.budget() && part + 1 < of {
+                judged.n_groups = judged.n_groups * of as usize / (part as usize + 1);
+                judged.all = false;
                 break;
             }
         }
         counters.load(&keys, rows.into_iter());
-        self.n_judged = Some(n_judged);
+        self.judged = Some(judged);
         Ok(())
     }
 }
@@ -173,9 +195,9 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         kept & to == to
     }
 
-    fn count(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<()> {
+    fn count(&mut self, from: Option<&Tally<W, C>>, to: &Grouping, purpose: Purpose) -> Result<()> {
         self.last = *to;
-        self.n_judged = None;
+        self.judged = None;
         let mask = self.mask(to);
         let source = self.problem.source;
         match (from, self.records()) {
@@ -183,7 +205,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             (None, Some(records)) => self.counters.merge(records, mask),
             (None, None) if source.shows_keys() => {
                 if let Err(n_groups) = self.count_in_parts(mask)? {
-                    self.judge_in_parts(mask, n_groups)?;
+                    self.judge_in_parts(mask, n_groups, purpose)?;
                 }
             }
             (None, None) => {
@@ -260,11 +282,15 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
     }
 
     fn n_groups(&self) -> usize {
-        self.n_judged.unwrap_or(self.counters.keys().len())
+        self.judged.as_ref().map_or(self.counters.keys().len(), |judged| judged.n_groups)
     }
 
     fn are_all_there(&self) -> bool {
-        self.n_judged.is_none()
+        self.judged.is_none()
+    }
+
+    fn are_all_counted(&self) -> bool {
+        self.judged.as_ref().is_none_or(|judged| judged.all)
     }
 
     fn take(&mut self) -> Tally<W, C> {
@@ -275,5 +301,19 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         let groups = self.counters.keys().iter().zip(self.counters.rows());
         let refused = groups.map(|(&key, rows)| (key, rows.rows())).filter(|&(_, rows)| rows < self.k);
         Ok(FrequencySet::of_packed_keys(self.problem.source.layout(), &self.last, refused))
+    }
+
+    fn sizes(&self, least: u64) -> Result<Sizes> {
+        debug_assert!(self.problem.source.n_rows() <= C::MOST);
+        let mut sizes = Sizes::default();
+        let in_parts = self.judged.iter().flat_map(|judged| &judged.released);
+        let counted = self.counters.rows().iter().map(|rows| (rows.rows(), 1));
+        for (rows, n_groups) in counted.chain(in_parts.map(|(&rows, &n_groups)| (rows, n_groups))) {
+            sizes.add(rows, n_groups, least);
+            if rows >= self.k {
+                sizes.release(rows, n_groups);
+            }
+        }
+        Ok(sizes)
     }
 }

@@ -65,7 +65,7 @@ fn best_levels(
     let rows = Rows::new(table, &attributes)?;
     let problem = Problem { source: &rows, policy: &policy };
     let loss = find(metric::ALL, "loss").expect("loss is registered").item;
-    if !has_optimum_search(&policy, loss, &attributes.heights()) {
+    if !has_optimum_search(&attributes.heights()) {
         return Err(Error::new(
             ErrorKind::Limit,
             format!("the hierarchies of {} quasi-identifiers make too many combinations", attributes.len()),

@@ -1,260 +1,28 @@
-//! The best node that holds, without finding all the others.
+//! Which nodes fail, most likely, and which of them to judge next?
 //!
-//! A publisher needs one node: the best by the metric. Three facts let most of the lattice go unjudged.
-//!
-//! - *What lies below a node that fails, fails.* Generalizing only merges groups, so this holds wherever
-//!   [pruning](crate::privacy::Policy::pruning) is sound.
-//! - *A node is never better than its levels alone.* Suppressing a row costs at least as much as releasing it, so the
-//!   score of the levels with nothing suppressed bounds the score of the node. A node whose bound does not beat the best
-//!   one so far need not be judged. This holds for metrics that need no more than levels and suppression
-//!   ([`Needs`]); `tests/laws.rs` checks it.
-//! - *What is suppressed at a node is suppressed below it.* So once a node is known to hold with some rows suppressed, what
-//!   lies below it costs at least those rows besides its own levels: a bound that is much higher where the budget counts.
-//!
-//! 1. On a path from the bottom to the top that trades detail for cost well, find by bisection where failing turns to
-//!    holding: a first, good answer.
-//! 2. *Open* are the nodes that could beat it and are not known to fail. Judge the node, open or not, for which the chance
-//!    that it fails times the number of open nodes below it is greatest: if it fails, all of those are done. The chance is
-//!    guessed from how many groups its labels could make, and corrected by every verdict.
-//! 3. A node that holds may be the new best, and then fewer are open. Open nodes that are known to hold are judged
-//!    in the end, best bound first.
-//! 4. Stop when nothing is open. The answer is the same as [`metric::best`](crate::metric::best) of every node that holds, ties
-//!    included: guesses decide what is judged, never what is concluded.
+//! A node's *extent* is about the logarithm of the number of its groups, guessed from the labels of its levels: the more
+//! groups, the more likely it fails. Every verdict corrects where failing turns to holding, and numbers of groups that
+//! surprise correct what levels add. No conclusion rests on any of this.
 //!
 //! How many open nodes lie below a node is counted when it is about to be chosen; until then an older number stands, which
 //! can only be too large.
-//!
-//! Cost: Adult, k = 5, by loss: some 50 nodes judged of 12,960 at no suppression and 100 at 5 %; memory: some 20 bytes a
-//! node of the lattice, and the sets of groups that [`Kept`](crate::check::CheckerKind::Kept) keeps.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use crate::algorithm::cover::first_holding;
-use crate::check::{Keep, Problem, Suppressing, Verdict, suppressing};
-use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method};
-use crate::hierarchy::Attributes;
+use crate::check::{Problem, Verdict};
 use crate::lattice::{Grid, Lattice, Marks};
-use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
-use crate::privacy::{Policy, Pruning};
-use crate::watch::Watch;
-
-/// Lattices with more nodes are left to searches that need no number a node.
-const MAX_NODES: usize = 1 << 24;
-
-/// Can [`optimum`] answer for this policy, metric and lattice?
-pub fn has_optimum_search(policy: &Policy, metric: &dyn Metric, heights: &[u8]) -> bool {
-    policy.pruning() == Pruning::Sound
-        && metric.needs() != Needs::Groups
-        && Lattice::new(heights).is_ok_and(|lattice| lattice.n_nodes() <= MAX_NODES)
-}
-
-/// The best node by a metric, and what was judged to know that.
-#[derive(Debug, Clone)]
-pub struct Optimum {
-    /// The best node; `None` when no node holds.
-    pub best: Option<Scored>,
-    /// Every node that was judged, with the rows that would be suppressed there, if all were counted.
-    pub judged: Vec<(usize, Option<u64>)>,
-    /// The groups of the best node.
-    pub groups: Option<FrequencySet>,
-}
-
-/// Finds the best node.
-///
-/// Fails when [`has_optimum_search`] says no, when the watch is cancelled or when the source cannot count.
-pub fn optimum(
-    problem: Problem<'_>,
-    attributes: &Attributes,
-    costs: &Costs,
-    metric: &dyn Metric,
-    watch: &Watch,
-) -> Result<Optimum> {
-    let heights = attributes.heights();
-    if !has_optimum_search(problem.policy, metric, &heights) {
-        return Err(Error::new(ErrorKind::Internal, "the best node cannot be found without all others"));
-    }
-    let lattice = Lattice::new(&heights)?;
-    let grid = Grid::new(&lattice);
-    let ranking = Ranking::new(&lattice, costs, metric);
-    let layout = problem.source.layout();
-    let mut hunt = Hunt {
-        watch,
-        lattice: &lattice,
-        bounds: ranking.bounds(),
-        ranking,
-        judge: suppressing(problem, &lattice, Keep::Nothing)?,
-        spreads: Spreads::new(layout, attributes),
-        undecided: grid.all(),
-        open: grid.all(),
-        guess: Guess::new(problem, &lattice, costs),
-        grid,
-        judged: Vec::new(),
-    };
-    watch.begin_stage(lattice.n_nodes() as u64);
-    if hunt.bisect()? {
-        hunt.prove()?;
-    }
-    watch.begin_stage(0);
-    let judged = hunt.judged;
-    let mut best = hunt.ranking.into_best();
-    let mut groups = None;
-    if let Some(best) = &mut best {
-        // What metrics do not need was not counted on the way.
-        let set =
-            problem.source.count(&lattice.grouping(best.node), &problem.policy.demand(), Method::Auto)?;
-        let levels = best.statistics.levels.clone();
-        best.statistics = Statistics::new(problem, attributes, levels, &set)?;
-        groups = Some(set);
-    }
-    Ok(Optimum { best, judged, groups })
-}
-
-struct Hunt<'a> {
-    watch: &'a Watch,
-    lattice: &'a Lattice,
-    grid: Grid,
-    /// The cost of each node's levels with nothing suppressed.
-    bounds: Vec<f64>,
-    ranking: Ranking<'a>,
-    judge: Box<dyn Suppressing + 'a>,
-    spreads: Spreads<'a>,
-    /// Nodes neither known to fail nor known to hold.
-    undecided: Marks,
-    /// Nodes that could beat the best, are not known to fail and have not been judged.
-    open: Marks,
-    guess: Guess,
-    /// Judged nodes with the rows that would be suppressed there, if all were counted.
-    judged: Vec<(usize, Option<u64>)>,
-}
-
-impl Hunt<'_> {
-    /// Finds the border on one path. Does anything hold?
-    fn bisect(&mut self) -> Result<bool> {
-        let path = self.path();
-        let first = first_holding(&path, |node| self.judge(node))?;
-        let border = path[first.min(path.len() - 1)];
-        self.guess.threshold = self.guess.extents[border];
-        if self.guess.is_far_off {
-            self.guess.spread(self.lattice);
-        }
-        Ok(first < path.len())
-    }
-
-    /// From the bottom to the top, always by the step that costs least for how much it merges.
-    fn path(&self) -> Vec<usize> {
-        let mut path = vec![0];
-        let mut node = 0;
-        loop {
-            let price = |&up: &usize| {
-                let merged = self.guess.extents[node] - self.guess.extents[up];
-                (self.bounds[up] - self.bounds[node]) / f64::from(merged).max(1e-9)
-            };
-            let up = self.lattice.generalizations(node).min_by(|a, b| price(a).total_cmp(&price(b)));
-            let Some(up) = up else {
-                return path;
-            };
-            path.push(up);
-            node = up;
-        }
-    }
-
-    /// Judges until nothing is open.
-    fn prove(&mut self) -> Result<()> {
-        self.guess.count_open(self.lattice, &self.grid, &self.open);
-        while let Some(node) = self.choose() {
-            self.watch.begin_stage(self.open.len() as u64);
-            let holds = self.judge(node)?;
-            self.guess.correct(node, holds);
-            if self.guess.is_far_off {
-                self.guess.spread(self.lattice);
-            }
-        }
-        // What is still open is known to hold; how good it is, is not known.
-        let mut rest: Vec<usize> = self.grid.iter(&self.open).collect();
-        rest.sort_by(|&a, &b| self.bounds[a].total_cmp(&self.bounds[b]).then(a.cmp(&b)));
-        for node in rest {
-            if self.grid.contains(&self.open, node) {
-                self.judge(node)?;
-            }
-        }
-        debug_assert!(self.open.is_empty());
-        Ok(())
-    }
-
-    /// The undecided node that promises to close the most; `None` if it is known of every open node whether it holds.
-    fn choose(&mut self) -> Option<usize> {
-        if self.guess.n_counted > MAX_COUNTED {
-            self.guess.count_open(self.lattice, &self.grid, &self.open);
-        }
-        let (grid, open, undecided) = (&self.grid, &self.open, &self.undecided);
-        let is_undecided = |node| grid.contains(undecided, node);
-        let n_open = |node| grid.count_below(open, node) as u32;
-        // Looking far from the threshold rarely finds better, and takes longer.
-        let near = step(self.guess.threshold - NEAR)..step(self.guess.threshold + NEAR) + 1;
-        let found = self.guess.choose(near, is_undecided, n_open);
-        found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))
-    }
-
-    /// Does a node hold? Remembers what follows from that, and the best.
-    fn judge(&mut self, node: usize) -> Result<bool> {
-        self.watch.judged()?;
-        let verdict = self.judge.verdict(node)?;
-        self.judged.push((node, verdict.refused_rows));
-        self.guess.observe(self.lattice, node, verdict);
-        if !verdict.holds {
-            self.grid.remove_below(&mut self.undecided, node);
-            self.grid.remove_below(&mut self.open, node);
-            return Ok(false);
-        }
-        self.grid.remove_above(&mut self.undecided, node);
-        self.grid.remove(&mut self.open, node);
-        let levels: Vec<u8> = self.lattice.levels(node).collect();
-        let statistics = match verdict.refused_rows {
-            Some(0) => Statistics::of_levels(levels),
-            _ => self.spreads.statistics(levels, &self.judge.refused()?),
-        };
-        if self.ranking.offer(node, &statistics) {
-            self.close();
-        }
-        self.raise(node, &statistics);
-        Ok(true)
-    }
-
-    /// Raises the bounds below a node that holds, and takes out of the open nodes those that cannot beat the best any more.
-    fn raise(&mut self, node: usize, statistics: &Statistics) {
-        let Some(terms) = self.ranking.terms_below(statistics) else {
-            return;
-        };
-        for below in self.grid.nodes_below(&self.open, node) {
-            let levels = self.lattice.levels(below).enumerate();
-            let bound: f64 = levels.map(|(position, level)| terms[position][usize::from(level)]).sum();
-            if bound > self.bounds[below] {
-                self.bounds[below] = bound;
-                if !self.ranking.can_win(below, bound) {
-                    self.grid.remove(&mut self.open, below);
-                }
-            }
-        }
-    }
-
-    /// Takes out of the open nodes those that cannot beat the best any more.
-    fn close(&mut self) {
-        let (ranking, bounds) = (&self.ranking, &self.bounds);
-        self.grid.retain(&mut self.open, |node| ranking.can_win(node, bounds[node]));
-    }
-}
+use crate::metric::Costs;
 
 /// Which nodes fail, most likely.
-struct Guess {
+pub(super) struct Guess {
     /// What each level adds to the extent of a node. At first the logarithm of its labels, as if attributes were independent;
     /// corrected where nodes have clearly fewer groups than that, or more, compared with others.
     parts: Vec<Vec<f32>>,
     /// The sum for each node, about the logarithm of its groups: the more, the more likely it fails.
-    extents: Vec<f32>,
+    pub(super) extents: Vec<f32>,
     /// How much larger the logarithm of the groups was than the extent, lately.
     usual: Option<f32>,
     /// Are parts corrected?
@@ -264,13 +32,13 @@ struct Guess {
     /// Verdicts so far.
     verdicts: Vec<(u32, bool)>,
     /// Do the extents not fit the parts any more?
-    is_far_off: bool,
+    pub(super) is_far_off: bool,
     /// Where failing and holding are equally likely.
-    threshold: f32,
+    pub(super) threshold: f32,
     /// How many open nodes were below each, or it, when that was last counted: not fewer than now.
     n_open: Vec<u32>,
     /// How often that was counted for single nodes, since it was counted for all.
-    n_counted: usize,
+    pub(super) n_counted: usize,
     /// Nodes that may have open ones below them, by steps of extents.
     steps: Vec<Step>,
 }
@@ -286,12 +54,12 @@ const RARITY: f32 = 0.3;
 /// Steps of extents to a power of two.
 const STEPS: f32 = 8.0;
 /// How far from the threshold nodes are near.
-const NEAR: f32 = 1.5;
+pub(super) const NEAR: f32 = 1.5;
 /// Counting for all nodes takes as long as for about so many single ones.
-const MAX_COUNTED: usize = 600;
+pub(super) const MAX_COUNTED: usize = 600;
 
 impl Guess {
-    fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
+    pub(super) fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
         let (layout, n_rows) = (problem.source.layout(), problem.source.n_rows());
         let labels = |attribute: usize, level: u8| (layout.n_labels(attribute, level).max(1) as f32).log2();
         // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
@@ -324,7 +92,7 @@ impl Guess {
     }
 
     /// Computes the extents of all nodes from those of the levels, and the threshold that fits the verdicts best.
-    fn spread(&mut self, lattice: &Lattice) {
+    pub(super) fn spread(&mut self, lattice: &Lattice) {
         self.is_far_off = false;
         self.extents = lattice.sums(0.0, |position, level| self.parts[position][level], |a, b| a + b);
         if !self.n_open.is_empty() {
@@ -356,7 +124,7 @@ impl Guess {
     }
 
     /// Learns from the groups of a node: if they are unusually few or many, its levels are to blame, each by its part.
-    fn observe(&mut self, lattice: &Lattice, node: usize, verdict: Verdict) {
+    pub(super) fn observe(&mut self, lattice: &Lattice, node: usize, verdict: Verdict) {
         self.verdicts.push((node as u32, verdict.holds));
         let found = (verdict.n_groups.max(1) as f32).log2();
         let levels =
@@ -378,7 +146,7 @@ impl Guess {
     }
 
     /// Counts the open nodes below every node.
-    fn count_open(&mut self, lattice: &Lattice, grid: &Grid, open: &Marks) {
+    pub(super) fn count_open(&mut self, lattice: &Lattice, grid: &Grid, open: &Marks) {
         self.n_counted = 0;
         self.n_open.clear();
         self.n_open.resize(lattice.n_nodes(), 0);
@@ -409,7 +177,7 @@ impl Guess {
     }
 
     /// Learns from a verdict.
-    fn correct(&mut self, node: usize, holds: bool) {
+    pub(super) fn correct(&mut self, node: usize, holds: bool) {
         let chance = self.chance(node);
         self.threshold += if holds { CORRECTION * chance } else { CORRECTION * (chance - 1.0) };
     }
@@ -419,7 +187,7 @@ impl Guess {
     ///
     /// Old numbers are too large or right. So what promises most by old numbers, and just as much by its new one, promises
     /// most of all; what promises less goes back to where it belongs.
-    fn choose(
+    pub(super) fn choose(
         &mut self,
         within: Range<usize>,
         is_undecided: impl Fn(usize) -> bool,
@@ -455,7 +223,7 @@ impl Guess {
     }
 }
 
-fn step(extent: f32) -> usize {
+pub(super) fn step(extent: f32) -> usize {
     (extent.max(0.0) * STEPS) as usize
 }
 
