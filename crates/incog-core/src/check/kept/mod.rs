@@ -21,7 +21,10 @@
 //! or some millions; where one node is looked for, not more than four times as many as there are records.
 
 mod general;
+mod refused;
 mod small;
+
+pub use refused::refused_rows;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
