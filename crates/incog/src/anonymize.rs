@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::{Coverage, Quality, has_optimum_search, optimum};
-use incog_core::check::Problem;
+use incog_core::check::{Problem, refused_rows};
 use incog_core::frequency::{FrequencySet, Method};
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
@@ -165,10 +165,10 @@ impl Plan {
             Some(record) => Some((Key::read_or_make(&self.key_path())?, Unfinished::create(record)?)),
             None => None,
         };
-        let (finished, input) = rayon::join(
-            || sink::write(&verified, file, &layout, output.order, watch),
-            || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table)),
-        );
+        let file = sink::write(&verified, file, &layout, output.order, watch)?;
+        // While the disk has its time, nobody else has anything to do.
+        let (finished, input) =
+            rayon::join(|| file.finish(), || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table)));
         let finished = finished?;
         // Everything is on disk before the first of the files appears.
         let mut others = Vec::new();
@@ -423,23 +423,30 @@ impl Plan {
     /// What it would take to keep one column one level more detailed.
     fn better(&self, best: &Statistics, known: &[(Vec<u8>, u64)]) -> Result<Vec<Better>> {
         let mut better = Vec::new();
-        for (at, attribute) in self.attributes.iter().enumerate().filter(|(at, _)| best.levels[*at] > 0) {
+        // Those that the search stopped counting.
+        let mut unknown: Vec<(usize, Grouping)> = Vec::new();
+        for at in (0..self.attributes.len()).filter(|&at| best.levels[at] > 0) {
             let mut levels = best.levels.clone();
             levels[at] -= 1;
-            let judged = known.iter().find(|(node, _)| *node == levels).map(|(_, rows)| *rows);
-            let suppressed_rows = match judged {
-                Some(rows) => rows,
-                None => {
-                    let Problem { source, policy } = self.deciding_problem();
-                    let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
-                    policy.judge(&set)?.refused_rows
-                }
-            };
-            if suppressed_rows > self.policy.budget() {
-                let level = attribute.level_number(levels[at]);
-                better.push(Better { column: attribute.name().to_owned(), level, suppressed_rows });
+            match known.iter().find(|(node, _)| *node == levels) {
+                Some(&(_, rows)) => better.push((at, rows)),
+                None => unknown.push((at, Grouping::of_levels(&levels))),
             }
         }
+        let (columns, nodes): (Vec<usize>, Vec<Grouping>) = unknown.into_iter().unzip();
+        better.extend(columns.into_iter().zip(refused_rows(self.deciding_problem(), &nodes)?));
+        // Of equals, the first column first.
+        better.sort_unstable();
+        let is_allowed = |&(_, rows): &(usize, u64)| rows <= self.policy.budget();
+        let mut better: Vec<Better> = better
+            .into_iter()
+            .filter(|better| !is_allowed(better))
+            .map(|(at, suppressed_rows)| {
+                let attribute = &self.attributes[at];
+                let level = attribute.level_number(best.levels[at] - 1);
+                Better { column: attribute.name().to_owned(), level, suppressed_rows }
+            })
+            .collect();
         better.sort_by_key(|better| better.suppressed_rows);
         Ok(better)
     }
