@@ -14,21 +14,25 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text.
+//! [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
+//! allocated with.
 //!
 //! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs`, `runs.rs` and `positions.rs`: loads and
-//! stores of vectors, and the calls of functions that were compiled for instructions the machine was seen to have.
+//! stores of vectors, and the calls of functions that were compiled for instructions the machine was seen to have; and in
+//! `pages.rs`, which passes on calls of the system's allocator.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
 //! `roaring` takes some two times as long for the AND-count of random sets with one record in a hundred, but about
 //! an eighth with one in ten thousand. Such sets are better kept as lists of records.
 
 mod compress;
+mod pages;
 mod positions;
 mod runs;
 mod simd;
 
 pub use compress::{Compress, CompressWide};
+pub use pages::LargePages;
 pub use positions::positions;
 pub use runs::count_under;
 pub use simd::Path;

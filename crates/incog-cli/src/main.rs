@@ -22,6 +22,10 @@ use incog::job::AnyJob;
 
 use crate::output::{complain, print};
 
+/// Columns of millions of rows are mostly memory that is touched for the first time.
+#[global_allocator]
+static ALLOCATOR: incog_bits::LargePages = incog_bits::LargePages;
+
 /// Publishes microdata that cannot be joined back to people, and proves it.
 #[derive(Debug, Parser)]
 #[command(name = "incog", version, arg_required_else_help = true)]

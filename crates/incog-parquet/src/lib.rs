@@ -31,6 +31,7 @@ mod column_type;
 mod read;
 mod shared_file;
 mod text;
+mod text_chunk;
 mod write;
 
 pub use column_type::ColumnType;

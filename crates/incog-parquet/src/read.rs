@@ -26,7 +26,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
 use rustc_hash::FxBuildHasher;
 
@@ -258,13 +258,22 @@ fn check_codecs(path: &Path, metadata: &ParquetMetaData) -> Result<()> {
     Ok(())
 }
 
-/// Are all pages of a column numbers into a dictionary of the file?
+/// Are all pages of a column numbers into a dictionary of the file? Most writers say so page by page, others only by the
+/// encodings of the whole chunk; if those leave it open: no.
 fn is_dictionary_coded(metadata: &ParquetMetaData, column_idx: usize) -> bool {
-    metadata.row_groups().iter().all(|row_group| {
-        row_group.columns().get(column_idx).and_then(|chunk| chunk.page_encoding_stats_mask()).is_some_and(
-            |mask| mask.is_only(Encoding::RLE_DICTIONARY) || mask.is_only(Encoding::PLAIN_DICTIONARY),
-        )
-    })
+    let is_dictionary =
+        |encoding: Encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+    let is_coded = |chunk: &ColumnChunkMetaData| match chunk.page_encoding_stats_mask() {
+        Some(mask) => mask.encodings().all(is_dictionary),
+        // Levels are coded by themselves, and say nothing of values.
+        None => {
+            let is_of_levels = |encoding: &Encoding| *encoding == Encoding::RLE;
+            let mut of_values = chunk.encodings().filter(|encoding| !is_of_levels(encoding)).peekable();
+            of_values.peek().is_some() && of_values.all(is_dictionary)
+        }
+    };
+    let mut row_groups = metadata.row_groups().iter();
+    row_groups.all(|row_group| row_group.columns().get(column_idx).is_some_and(is_coded))
 }
 
 /// How the decoder should hand over a column. Dictionaries are asked for only where the file has them: the

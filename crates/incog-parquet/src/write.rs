@@ -1,8 +1,8 @@
 //! A release as Parquet.
 //!
-//! Every distinct label is turned into a value once; rows then take values by code. Each column is encoded by one thread, a
-//! row group at a time. Compressed with zstd, dictionaries on, about a million rows to a row group. A column can be null only if
-//! it is.
+//! Every distinct label is turned into a value once; rows then take values by code, and most texts are never looked at again
+//! ([`TextChunk`]). Each column is encoded by one thread, a row group at a time. Compressed with zstd, dictionaries on, about a
+//! million rows to a row group. A column can be null only if it is.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,17 +11,22 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, UInt32Array};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
+use bytes::Bytes;
 use incog_core::{Error, ErrorKind, Result};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::basic::Compression;
+use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
 use crate::read::io_error;
-use crate::{ColumnType, text};
+use crate::text_chunk::{TextChunk, Texts};
+use crate::{ColumnType, text, text_chunk};
 
 /// A row group ends when it has so many rows.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -42,8 +47,8 @@ pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
     factory: ArrowRowGroupWriterFactory,
     columns: Vec<Values>,
-    /// The row group that is being filled: a writer for each column.
-    group: Vec<ArrowColumnWriter>,
+    /// The row group that is being filled: a chunk of each column.
+    group: Vec<Chunk>,
     n_group_rows: usize,
 }
 
@@ -51,6 +56,20 @@ pub struct Writer<W: Write + Send> {
 struct Values {
     field: FieldRef,
     values: ArrayRef,
+    /// The same as text, where they are no more than a dictionary of text.
+    texts: Option<Texts>,
+}
+
+/// A column of the row group that is being filled.
+enum Chunk {
+    Text(Box<TextChunk>),
+    Other(Box<ArrowColumnWriter>),
+}
+
+/// The same, encoded.
+enum Closed {
+    Text(Bytes, Box<ColumnCloseResult>),
+    Other(Box<ArrowColumnChunk>),
 }
 
 impl<W: Write + Send> std::fmt::Debug for Writer<W> {
@@ -71,7 +90,9 @@ impl<W: Write + Send> Writer<W> {
             .zip(values)
             .map(|(column, values)| {
                 let field = Field::new(column.name, values.data_type().clone(), values.null_count() > 0);
-                Values { field: Arc::new(field), values }
+                let is_text = column.kept.is_none_or(ColumnType::is_text) && !field.is_nullable();
+                let texts = (is_text && text_chunk::fits(&column.labels)).then(|| Texts::new(&column.labels));
+                Values { field: Arc::new(field), values, texts }
             })
             .collect();
         let schema = Schema::new(columns.iter().map(|column| Arc::clone(&column.field)).collect::<Vec<_>>());
@@ -83,39 +104,75 @@ impl<W: Write + Send> Writer<W> {
 
     /// Appends rows: for each column the codes of their labels.
     pub fn write(&mut self, codes: Vec<Vec<u32>>) -> Result<()> {
-        let n_rows = codes.first().map_or(0, Vec::len);
-        if codes.len() != self.columns.len() || codes.iter().any(|codes| codes.len() != n_rows) {
-            return Err(broken("the columns of a release are not equally long"));
+        self.write_parts(&[codes])
+    }
+
+    /// Appends rows that come in parts, one part after the other: in each, for each column the codes of their labels.
+    pub fn write_parts(&mut self, parts: &[Vec<Vec<u32>>]) -> Result<()> {
+        let mut n_rows = 0;
+        for part in parts {
+            let n_part_rows = part.first().map_or(0, Vec::len);
+            if part.len() != self.columns.len() || part.iter().any(|codes| codes.len() != n_part_rows) {
+                return Err(broken("the columns of a release are not equally long"));
+            }
+            n_rows += n_part_rows;
+        }
+        if n_rows == 0 {
+            return Ok(());
         }
         if self.group.is_empty() {
-            let number = self.file.flushed_row_groups().len();
-            self.group = self.factory.create_column_writers(number).map_err(|error| failed(&error))?;
+            self.group = self.chunks()?;
         }
-        let columns = self.columns.par_iter().zip(&mut self.group).zip(codes);
-        columns.try_for_each(|((column, writer), codes)| {
-            let array = column.cells(codes)?;
-            for leaf in compute_leaves(&column.field, &array).map_err(|error| failed(&error))? {
-                writer.write(&leaf).map_err(|error| failed(&error))?;
-            }
-            Ok(())
+        let columns = self.columns.par_iter().zip(&mut self.group).enumerate();
+        columns.with_max_len(1).try_for_each(|(at, (column, chunk))| {
+            parts.iter().try_for_each(|part| column.append(&part[at], chunk))
         })?;
         self.n_group_rows += n_rows;
         if self.n_group_rows >= ROW_GROUP_ROWS { self.end_group() } else { Ok(()) }
+    }
+
+    /// Empty chunks for a new row group.
+    fn chunks(&self) -> Result<Vec<Chunk>> {
+        let number = self.file.flushed_row_groups().len();
+        let others = self.factory.create_column_writers(number).map_err(|error| failed(&error))?;
+        let with_columns = self.columns.iter().zip(others);
+        with_columns
+            .map(|(column, other)| match &column.texts {
+                Some(texts) => {
+                    let chunk = TextChunk::new(texts.len()).map_err(|error| failed(&error))?;
+                    Ok(Chunk::Text(Box::new(chunk)))
+                }
+                None => Ok(Chunk::Other(Box::new(other))),
+            })
+            .collect()
     }
 
     fn end_group(&mut self) -> Result<()> {
         if self.group.is_empty() {
             return Ok(());
         }
-        let columns = std::mem::take(&mut self.group).into_par_iter();
-        let chunks: Vec<_> = columns
-            .map(ArrowColumnWriter::close)
-            .collect::<Result<_, _>>()
-            .map_err(|error| failed(&error))?;
+        let schema = self.file.schema_descr();
+        let columns = std::mem::take(&mut self.group).into_par_iter().zip(&self.columns).enumerate();
+        let close = |(at, (chunk, column)): (usize, (Chunk, &Values))| match (chunk, &column.texts) {
+            (Chunk::Text(chunk), Some(texts)) => {
+                let (bytes, closed) =
+                    chunk.close(texts, schema.column(at)).map_err(|error| failed(&error))?;
+                Ok(Closed::Text(bytes, Box::new(closed)))
+            }
+            (Chunk::Text(_), None) => Err(broken("a column of text has no texts")),
+            (Chunk::Other(chunk), _) => {
+                Ok(Closed::Other(Box::new(chunk.close().map_err(|error| failed(&error))?)))
+            }
+        };
+        let chunks: Vec<Closed> = columns.map(close).collect::<Result<_>>()?;
         self.n_group_rows = 0;
         let mut group = self.file.next_row_group().map_err(|error| failed(&error))?;
         for chunk in chunks {
-            chunk.append_to_row_group(&mut group).map_err(|error| failed(&error))?;
+            match chunk {
+                Closed::Text(bytes, closed) => group.append_column(&bytes, *closed),
+                Closed::Other(chunk) => chunk.append_to_row_group(&mut group),
+            }
+            .map_err(|error| failed(&error))?;
         }
         group.close().map_err(|error| failed(&error))?;
         Ok(())
@@ -129,19 +186,33 @@ impl<W: Write + Send> Writer<W> {
 }
 
 impl Values {
-    /// The cells of rows with these codes.
-    fn cells(&self, codes: Vec<u32>) -> Result<ArrayRef> {
-        // Checked before rows are gathered: taking a code without a label would panic.
+    /// Appends the cells of rows with these codes.
+    fn append(&self, codes: &[u32], chunk: &mut Chunk) -> Result<()> {
+        // Checked before rows are gathered: a code without a label would panic.
         if codes.iter().any(|&code| code as usize >= self.values.len()) {
             let name = self.field.name();
             return Err(broken(&format!("column `{name}` of a release has a code without a label")));
         }
-        let codes = UInt32Array::from(codes);
+        match chunk {
+            Chunk::Text(chunk) => chunk.push(codes).map_err(|error| failed(&error)),
+            Chunk::Other(writer) => {
+                let cells = self.cells(codes)?;
+                for leaf in compute_leaves(&self.field, &cells).map_err(|error| failed(&error))? {
+                    writer.write(&leaf).map_err(|error| failed(&error))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The cells of rows with these codes, each of which has a label.
+    fn cells(&self, codes: &[u32]) -> Result<ArrayRef> {
+        let codes = UInt32Array::from(codes.to_vec());
         let gathered = |_| broken("a release's rows cannot be gathered");
         if matches!(self.values.data_type(), DataType::Utf8 | DataType::LargeUtf8)
             && !self.field.is_nullable()
         {
-            // The encoder looks texts up by their codes, and nobody copies them.
+            // Nobody copies the texts.
             let cells = DictionaryArray::<UInt32Type>::try_new(codes, Arc::clone(&self.values));
             return Ok(Arc::new(cells.map_err(gathered)?));
         }
@@ -149,12 +220,14 @@ impl Values {
     }
 }
 
-/// Statistics per column chunk, not per page: they are of released values only, and readers skip by them.
+/// Statistics per column chunk, not per page: they are of released values only, and readers skip by them. Without any per
+/// page nobody needs to know where pages are.
 fn properties() -> WriterProperties {
     WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_compression(Compression::ZSTD(text_chunk::level()))
         .set_dictionary_enabled(true)
         .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
         .build()
 }

@@ -19,6 +19,10 @@ impl Labels for Released<'_> {
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
         LabelColumn { labels: self.0.labels(column_idx).collect(), codes: self.0.codes(column_idx).into() }
     }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        self.0.codes_from(column_idx, first, to);
+    }
 }
 
 /// A table as collected.
@@ -36,5 +40,9 @@ impl Labels for Input<'_> {
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
         let column = &self.0.columns()[column_idx];
         LabelColumn { labels: column.dictionary().values().collect(), codes: column.codes().into() }
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        to.copy_from_slice(&self.0.columns()[column_idx].codes()[first..first + to.len()]);
     }
 }

@@ -24,9 +24,9 @@ use rustc_hash::FxHashMap;
 
 use crate::boxes::{Boxes, BoxesClaim};
 use crate::histograms::{Grouped, Histograms, Persons};
-use crate::keys::{Groups, Keys, Numbers, count};
+use crate::keys::{BLOCK, Groups, Keys, Numbers, count};
 use crate::local::{self, Unassigned};
-use crate::{Claims, Counted, Finding, Labels, SensitiveClaim};
+use crate::{Claims, Counted, Finding, Labels, SensitiveClaim, renumber};
 
 pub(crate) const MAX_COMBINATIONS: usize = 256;
 
@@ -288,14 +288,35 @@ pub(crate) fn levels_of_counts(
 
 /// How often each label of a column stands in a row.
 fn label_counts(table: &dyn Labels, column_idx: usize) -> FxHashMap<&str, u64> {
-    let column = table.column(column_idx);
-    let mut counts = FxHashMap::default();
-    for (&label, &n) in column.labels.iter().zip(&count(&column.codes, column.labels.len())) {
-        if n > 0 {
-            *counts.entry(label).or_insert(0) += u64::from(n);
+    let labels = table.labels(column_idx);
+    let mut of_code = vec![0_u32; labels.len()];
+    let mut codes = vec![0; BLOCK];
+    for first in (0..table.n_rows()).step_by(BLOCK) {
+        let codes = &mut codes[..BLOCK.min(table.n_rows() - first)];
+        table.codes_from(column_idx, first, codes);
+        for &mut code in codes {
+            of_code[code as usize] += 1;
         }
     }
+    let mut counts = FxHashMap::default();
+    for (label, n) in labels.into_iter().zip(of_code).filter(|&(_, n)| n > 0) {
+        *counts.entry(label).or_insert(0) += u64::from(n);
+    }
     counts
+}
+
+/// The codes of some rows of a column, which come in ascending order.
+fn codes_of(table: &dyn Labels, column_idx: usize, rows: &[u32]) -> Vec<u32> {
+    let mut some = Vec::with_capacity(rows.len());
+    let mut codes = vec![0; BLOCK];
+    for rows in rows.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
+        // No chunk is empty.
+        let (first, last) = (rows[0], rows[rows.len() - 1]);
+        let codes = &mut codes[..=(last - first) as usize];
+        table.codes_from(column_idx, first as usize, codes);
+        some.extend(rows.iter().map(|row_idx| codes[(row_idx - first) as usize]));
+    }
+    some
 }
 
 /// All ways to pick one of each, as far as they are few.
@@ -357,23 +378,47 @@ struct Recoded {
     released: Vec<u32>,
 }
 
+/// A quasi-identifier, its labels numbered.
+struct Numbered {
+    /// The number of each released group's label.
+    representatives: Vec<u32>,
+    /// The number of the label that an input row's code is recoded to.
+    of_collected: Vec<u32>,
+}
+
 impl Comparison<'_> {
     fn recoded(&self, levels: &[usize]) -> Recoded {
         let input = self.source.input;
+        let with_levels = self.quasi.par_iter().zip(&self.source.hierarchies).zip(levels);
+        let (numbered, radices): (Vec<Numbered>, Vec<usize>) = with_levels
+            .map(|((&at, hierarchy), &level)| {
+                let (released, collected) = (self.release.labels(at), input.labels(self.origins[at]));
+                let recoded = collected.iter().map(|&value| {
+                    hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
+                });
+                let mut numbers = Numbers::default();
+                let of_released = numbers.all(released.iter().copied());
+                let of_collected = numbers.all(recoded);
+                let mut representatives = codes_of(self.release, at, &self.groups.first_rows);
+                renumber(&mut representatives, &of_released);
+                (Numbered { representatives, of_collected }, numbers.len())
+            })
+            .unzip();
         // One representative of each released group, then all input rows, recoded.
-        let mut keys = Keys::new(self.groups.len() + input.n_rows());
-        for ((&at, hierarchy), &level) in self.quasi.iter().zip(&self.source.hierarchies).zip(levels) {
-            let (released, collected) = (self.release.column(at), input.column(self.origins[at]));
-            let recoded = collected.labels.iter().map(|&value| {
-                hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
-            });
-            let mut numbers = Numbers::default();
-            let of_released = numbers.all(released.labels.iter().copied());
-            let of_collected = numbers.all(recoded);
-            let representatives: Vec<u32> =
-                self.groups.first_rows.iter().map(|&row_idx| released.codes[row_idx as usize]).collect();
-            keys.fold(&[(&representatives, &of_released), (&collected.codes, &of_collected)], numbers.len());
-        }
+        let n_first = self.groups.len();
+        let mut keys = Keys::new(n_first + input.n_rows());
+        keys.fold_rows(&radices, |column, first, to| {
+            let Numbered { representatives, of_collected } = &numbered[column];
+            let of_groups = &representatives[first.min(n_first)..(first + to.len()).min(n_first)];
+            let (to_groups, to_rows) = to.split_at_mut(of_groups.len());
+            to_groups.copy_from_slice(of_groups);
+            input.codes_from(
+                self.origins[self.quasi[column]],
+                (first + of_groups.len()).saturating_sub(n_first),
+                to_rows,
+            );
+            renumber(to_rows, of_collected);
+        });
         let both = keys.into_groups();
         let n_groups = both.len();
         let mut of_group = both.of_row;

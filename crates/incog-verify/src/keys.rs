@@ -8,7 +8,8 @@
 //!
 //! Exact: different rows never share a key. Memory: 8 bytes a row while folding, for a moment 28 while grouping, 4 a row
 //! and 4 a group after it.
-//! Columns come one at a time, rows are shared out among threads; numbers do not depend on how many there are.
+//! Columns come one at a time ([`Keys::fold`]) or some rows of all of them at a time ([`Keys::fold_rows`]), which leaves the keys in
+//! the processor's cache; rows are shared out among threads. Numbers do not depend on how many there are.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -26,6 +27,9 @@ const PART_ROWS: usize = 1 << 14;
 
 /// At least so many rows are worth a thread's while.
 const SHARE: usize = 1 << 15;
+
+/// How many rows a thread looks at at a time.
+pub(crate) const BLOCK: usize = 1 << 13;
 
 /// Equal labels get equal numbers, from 0 upward in order of first appearance.
 #[derive(Default)]
@@ -94,13 +98,51 @@ impl Keys {
         assert!(keys.is_empty(), "a column has a code for every row");
     }
 
+    /// Takes columns into account, some rows of all of them at a time. `numbers_of` a column are asked for, from a row on and as
+    /// many as there is room for; those of column i are below `radices[i]`.
+    pub(crate) fn fold_rows(
+        &mut self,
+        radices: &[usize],
+        numbers_of: impl Fn(usize, usize, &mut [u32]) + Sync,
+    ) {
+        let mut next = 0;
+        while next < radices.len() {
+            let first = next;
+            let before = self.bound;
+            while let Some(bound) =
+                radices.get(next).and_then(|&radix| self.bound.checked_mul(radix.max(1) as u64))
+            {
+                self.bound = bound;
+                next += 1;
+            }
+            if next == first {
+                // Then it fits: at most 2³² numbers of rows, and as many of labels.
+                self.bound = before;
+                self.compress();
+                continue;
+            }
+            let blocks = self.keys.par_chunks_mut(BLOCK).enumerate();
+            blocks.for_each_init(
+                || vec![0; BLOCK],
+                |numbers, (at, keys)| {
+                    let numbers = &mut numbers[..keys.len()];
+                    for column in (first..next).filter(|&column| radices[column] > 1) {
+                        numbers_of(column, at * BLOCK, numbers);
+                        for (key, &number) in keys.iter_mut().zip(&*numbers) {
+                            *key = *key * radices[column] as u64 + u64::from(number);
+                        }
+                    }
+                },
+            );
+        }
+    }
+
     /// Equal keys get equal numbers, in order of first appearance.
     pub(crate) fn into_groups(self) -> Groups {
-        let mut of_row = if self.bound <= MAX_CELLS && self.bound <= 4 * self.keys.len() as u64 {
-            self.first_rows_by_array()
-        } else {
-            self.first_rows_by_hash()
-        };
+        if self.bound <= MAX_CELLS && self.bound <= 4 * self.keys.len() as u64 {
+            return self.groups_by_array();
+        }
+        let mut of_row = self.first_rows_by_hash();
         let mut first_rows = Vec::new();
         for row_idx in 0..of_row.len() {
             let first = of_row[row_idx] as usize;
@@ -122,18 +164,22 @@ impl Keys {
         self.keys = groups.of_row.into_iter().map(u64::from).collect();
     }
 
-    /// For each row the first one with the same key.
-    fn first_rows_by_array(&self) -> Vec<u32> {
-        let mut firsts = vec![u32::MAX; self.bound as usize];
-        let first = |(row_idx, &key): (usize, &u64)| {
-            let first = &mut firsts[key as usize];
-            *first = (*first).min(row_idx as u32);
-            *first
+    fn groups_by_array(self) -> Groups {
+        let mut numbers = vec![u32::MAX; self.bound as usize];
+        let mut first_rows = Vec::new();
+        let number = |(row_idx, &key): (usize, &u64)| {
+            let number = &mut numbers[key as usize];
+            if *number == u32::MAX {
+                *number = first_rows.len() as u32;
+                first_rows.push(row_idx as u32);
+            }
+            *number
         };
-        self.keys.iter().enumerate().map(first).collect()
+        let of_row = self.keys.iter().enumerate().map(number).collect();
+        Groups { of_row, first_rows }
     }
 
-    /// The same with many small hash tables: one large one would not fit the processor's cache. Each thread deals some rows to
+    /// For each row the first one with the same key, with many small hash tables: one large one would not fit the processor's cache. Each thread deals some rows to
     /// the tables; then each takes a table, with its rows in order, at a time.
     fn first_rows_by_hash(&self) -> Vec<u32> {
         let bits = self.keys.len().div_ceil(PART_ROWS).next_power_of_two().ilog2().min(10);
@@ -276,6 +322,11 @@ mod tests {
             }
             let groups = keys.into_groups();
             assert_eq!(groups.of_row, naive(&columns, n_rows), "{n_columns} columns of {radix}");
+            let mut keys = Keys::new(n_rows);
+            keys.fold_rows(&vec![radix as usize; n_columns], |column, first, to| {
+                to.copy_from_slice(&columns[column][first..first + to.len()]);
+            });
+            assert_eq!(keys.into_groups().of_row, groups.of_row, "{n_columns} columns of {radix}, by blocks");
             let mut seen = std::collections::HashSet::new();
             let firsts: Vec<u32> =
                 (0..n_rows as u32).filter(|&row_idx| seen.insert(groups.of_row[row_idx as usize])).collect();

@@ -66,6 +66,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use rayon::prelude::*;
+
 use crate::against_input::People;
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
@@ -84,8 +86,8 @@ pub trait Labels: Sync {
         self.column(column_idx).labels
     }
 
-    /// The codes of a column for the rows from `first` on: as many as there is room for. To be written anew where
-    /// [`column`](Self::column) has to make the codes of all rows.
+    /// The codes of a column for the rows from `first` on: as many as there is room for. It is asked for a few thousand rows at
+    /// a time, so it is to be written anew where [`column`](Self::column) costs anything.
     fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
         to.copy_from_slice(&self.column(column_idx).codes[first..first + to.len()]);
     }
@@ -437,14 +439,25 @@ impl Sensitive<'_> {
 
 /// Groups the rows by the labels of some columns.
 fn group(table: &dyn Labels, columns: &[usize]) -> Groups {
-    let mut keys = Keys::new(table.n_rows());
-    for &at in columns {
-        let column = table.column(at);
+    let number = |&at: &usize| {
         let mut numbers = Numbers::default();
-        let of_code = numbers.all(column.labels.iter().copied());
-        keys.fold(&[(&column.codes, &of_code)], numbers.len());
-    }
+        let of_code = numbers.all(table.labels(at));
+        (of_code, numbers.len())
+    };
+    let (of_codes, radices): (Vec<Vec<u32>>, Vec<usize>) = columns.par_iter().map(number).unzip();
+    let mut keys = Keys::new(table.n_rows());
+    keys.fold_rows(&radices, |column, first, to| {
+        table.codes_from(columns[column], first, to);
+        renumber(to, &of_codes[column]);
+    });
     keys.into_groups()
+}
+
+/// Replaces codes by what stands for them.
+fn renumber(codes: &mut [u32], of_code: &[u32]) {
+    for code in codes {
+        *code = of_code[*code as usize];
+    }
 }
 
 #[cfg(test)]

@@ -125,6 +125,10 @@ impl Labels for StringTable {
             codes: Cow::Borrowed(&cells.codes),
         }
     }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        to.copy_from_slice(&self.columns[column_idx].codes[first..first + to.len()]);
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +150,9 @@ mod tests {
             assert_eq!(labels[codes[row] as usize], cell(row));
         }
         assert_eq!(table.column(1).labels, ["0", "1"]);
+        let mut some = [0; 7];
+        table.codes_from(0, 1234, &mut some);
+        assert_eq!(some, codes[1234..1241]);
     }
 
     #[test]

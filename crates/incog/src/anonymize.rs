@@ -8,7 +8,7 @@ use incog_core::algorithm::{
     Algorithm, Coverage, Quality, best_first, has_best_first_search, has_optimum_search,
     is_quicker_best_first, optimum,
 };
-use incog_core::check::Problem;
+use incog_core::check::{Problem, refused_rows};
 use incog_core::frequency::{FrequencySet, Method};
 use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
@@ -206,8 +206,10 @@ impl Plan {
         };
         let spilled = self.spilled.as_ref();
         let memory = spilled.map(|spilled| &spilled.memory);
+        let file = sink::write(&verified, file, &layout, output.order, memory, watch)?;
+        // While the disk has its time, nobody else has anything to do.
         let (finished, input) = rayon::join(
-            || sink::write(&verified, file, &layout, output.order, memory, watch),
+            || file.finish(),
             || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table, spilled)).transpose(),
         );
         let (finished, input) = (finished?, input?);
@@ -489,25 +491,32 @@ impl Plan {
     /// What it would take to keep one column one level more detailed.
     fn better(&self, best: &Statistics, known: &[(Vec<u8>, u64)]) -> Result<Vec<Better>> {
         let mut better = Vec::new();
-        for (at, attribute) in self.attributes.iter().enumerate().filter(|(at, _)| best.levels[*at] > 0) {
+        // Those that the search stopped counting.
+        let mut unknown: Vec<(usize, Grouping)> = Vec::new();
+        for at in (0..self.attributes.len()).filter(|&at| best.levels[at] > 0) {
             let mut levels = best.levels.clone();
             levels[at] -= 1;
-            let judged = known.iter().find(|(node, _)| *node == levels).map(|(_, rows)| *rows);
-            let suppressed_rows = match judged {
-                Some(rows) => rows,
-                // There may be as many groups as rows.
-                None if self.spilled.is_some() => continue,
-                None => {
-                    let Problem { source, policy } = self.deciding_problem();
-                    let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
-                    policy.judge(&set)?.refused_rows
-                }
-            };
-            if suppressed_rows > self.policy.budget() {
-                let level = attribute.level_number(levels[at]);
-                better.push(Better { column: attribute.name().to_owned(), level, suppressed_rows });
+            match known.iter().find(|(node, _)| *node == levels) {
+                Some(&(_, rows)) => better.push((at, rows)),
+                // Where the records are not in memory, each look at them takes its time.
+                None if self.spilled.is_some() => {}
+                None => unknown.push((at, Grouping::of_levels(&levels))),
             }
         }
+        let (columns, nodes): (Vec<usize>, Vec<Grouping>) = unknown.into_iter().unzip();
+        better.extend(columns.into_iter().zip(refused_rows(self.deciding_problem(), &nodes)?));
+        // Of equals, the first column first.
+        better.sort_unstable();
+        let is_allowed = |&(_, rows): &(usize, u64)| rows <= self.policy.budget();
+        let mut better: Vec<Better> = better
+            .into_iter()
+            .filter(|better| !is_allowed(better))
+            .map(|(at, suppressed_rows)| {
+                let attribute = &self.attributes[at];
+                let level = attribute.level_number(best.levels[at] - 1);
+                Better { column: attribute.name().to_owned(), level, suppressed_rows }
+            })
+            .collect();
         better.sort_by_key(|better| better.suppressed_rows);
         Ok(better)
     }

@@ -515,6 +515,13 @@ impl Labels for WithPersons<'_> {
         }
         self.release.column(column_idx)
     }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        if column_idx + 1 == self.header().len() {
+            return to.copy_from_slice(&self.persons.codes[first..first + to.len()]);
+        }
+        self.release.codes_from(column_idx, first, to);
+    }
 }
 
 /// Do two tables have the same columns, and the same rows in whatever order?

@@ -24,6 +24,7 @@ mod choose;
 pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
+pub use kept::refused_rows;
 pub(crate) use kept::{Counted, Sizes, Suppressing, Verdict, suppressing};
 
 use std::mem::discriminant;

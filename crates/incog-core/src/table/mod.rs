@@ -57,14 +57,39 @@ impl Column {
     /// Appends a row and tells the code of its cell, with which equal rows may follow by
     /// [`push_code`](Self::push_code).
     pub fn push(&mut self, cell: &str) -> Result<u32> {
-        let code = self.dictionary.intern(cell).ok_or_else(|| {
-            Error::new(
-                crate::ErrorKind::Limit,
-                format!("column `{}` has more distinct values than 4,294,967,295", self.name),
-            )
-        })?;
+        let code = self.dictionary.intern(cell).ok_or_else(|| self.is_full())?;
         self.codes.push(code);
         Ok(code)
+    }
+
+    /// Appends rows whose cells stand in a text, each from a place to another.
+    ///
+    /// # Panics
+    /// When there are no such places in the text, or they are inside of characters.
+    pub fn push_fields(
+        &mut self,
+        text: &str,
+        fields: impl ExactSizeIterator<Item = (u32, u32)>,
+    ) -> Result<()> {
+        self.codes.reserve(fields.len());
+        for (start, end) in fields {
+            let code = self.dictionary.intern_at(text, start as usize, end as usize);
+            self.codes.push(code.ok_or_else(|| self.is_full())?);
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> Error {
+        Error::new(
+            crate::ErrorKind::Limit,
+            format!("column `{}` has more distinct values than 4,294,967,295", self.name),
+        )
+    }
+
+    /// Makes room for so many more rows, if there is any; it is not touched before they come.
+    pub fn expect_rows(&mut self, n_rows: usize) {
+        // Rows that were never to come must not be what a run fails by.
+        let _ = self.codes.try_reserve(n_rows);
     }
 
     /// Appends a row whose cell has occurred before.
@@ -196,6 +221,22 @@ mod tests {
         assert_eq!(column.codes(), [0, 1, 0, 2, 1]);
         assert_eq!(column.dictionary().len(), 3);
         assert_eq!(column.cell(4), "");
+    }
+
+    #[test]
+    fn rows_pushed_from_a_text_are_the_rows_pushed_one_by_one() {
+        let text = "some;text with;;some;fields and a tail";
+        let places = [(0, 4), (5, 14), (15, 15), (16, 20), (21, 38)];
+        let mut column = Column::new("c", Role::Other);
+        column.expect_rows(3);
+        column.push_fields(text, places.into_iter()).unwrap();
+        assert_eq!(column.codes(), [0, 1, 2, 0, 3]);
+        assert!((0..4).map(|code| column.dictionary().value(code)).eq([
+            "some",
+            "text with",
+            "",
+            "fields and a tail"
+        ]));
     }
 
     #[test]

@@ -90,13 +90,7 @@ impl Buckets {
     /// Hands over the codes of one row of a bucket after the other, in an order drawn now. Tells how many there were; none if they could
     /// not be read ([`check`](Self::check)).
     pub(super) fn each(&self, bucket: usize, mut take: impl FnMut(&[u32])) -> usize {
-        let bytes = match self.bytes(bucket) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                return 0;
-            }
-        };
+        let bytes = self.bytes(bucket);
         let rows = self.order(&bytes);
         let mut codes = vec![0; self.widths.len()];
         for &row in &rows {
@@ -112,8 +106,8 @@ impl Buckets {
 
     /// The same, column by column.
     #[cfg(feature = "parquet")]
-    pub(super) fn columns(&self, bucket: usize) -> Result<Vec<Vec<u32>>> {
-        let bytes = self.bytes(bucket)?;
+    pub(super) fn columns(&self, bucket: usize) -> Vec<Vec<u32>> {
+        let bytes = self.bytes(bucket);
         let (rows, row_bytes) = (self.order(&bytes), self.row_bytes());
         let mut starts = Vec::new();
         let mut start = 0;
@@ -124,7 +118,7 @@ impl Buckets {
         let columns = starts.into_par_iter().map(|(start, width)| {
             rows.iter().map(|&row| code_at(&bytes, row as usize * row_bytes + start, width)).collect()
         });
-        Ok(columns.collect())
+        columns.collect()
     }
 
     fn row_bytes(&self) -> usize {
@@ -146,7 +140,15 @@ impl Buckets {
         }
     }
 
-    fn bytes(&self, bucket: usize) -> Result<Vec<u8>> {
+    /// The rows of a bucket; none if they cannot be read, which is noted.
+    fn bytes(&self, bucket: usize) -> Vec<u8> {
+        self.read(bucket).unwrap_or_else(|error| {
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            Vec::new()
+        })
+    }
+
+    fn read(&self, bucket: usize) -> Result<Vec<u8>> {
         let n_bytes = self.places[bucket].iter().map(|&(_, n)| n).sum();
         let mut bytes = vec![0; n_bytes];
         let mut rest = bytes.as_mut_slice();
@@ -280,7 +282,7 @@ mod tests {
         buckets.check().unwrap();
         #[cfg(feature = "parquet")]
         {
-            let columns = (0..buckets.n_buckets()).map(|bucket| buckets.columns(bucket).unwrap());
+            let columns = (0..buckets.n_buckets()).map(|bucket| buckets.columns(bucket));
             let mut seen: Vec<u32> = Vec::new();
             for column in columns {
                 let is_row =

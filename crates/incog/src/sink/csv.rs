@@ -83,6 +83,16 @@ fn in_turns(
     watch: &Watch,
     put_together: impl Fn(usize, &mut Text) -> usize + Sync,
 ) -> Result<()> {
+    // One thread of the pool and its others, not one more.
+    rayon::scope(|_| in_pool(n_blocks, file, watch, &put_together))
+}
+
+fn in_pool(
+    n_blocks: usize,
+    file: &mut Unfinished,
+    watch: &Watch,
+    put_together: impl Fn(usize, &mut Text) -> usize + Sync,
+) -> Result<()> {
     let at_once = 4 * rayon::current_num_threads();
     let mut ready: Vec<(Text, usize)> = Vec::new();
     let mut next: Vec<(Text, usize)> = Vec::new();
@@ -93,18 +103,24 @@ fn in_turns(
             Ok(())
         })
     };
+    // Whether this thread put together what is ready.
+    let mut is_mine = false;
     for first in (0..n_blocks).step_by(at_once) {
         watch.check()?;
         next.resize_with(at_once.min(n_blocks - first), Default::default);
-        let (written, ()) = rayon::join(
-            || write(&ready),
-            || {
-                next.par_iter_mut().with_max_len(1).enumerate().for_each(|(at, (text, n_rows))| {
-                    text.clear();
-                    *n_rows = put_together(first + at, text);
-                });
-            },
-        );
+        let put_together = || {
+            next.par_iter_mut().with_max_len(1).enumerate().for_each(|(at, (text, n_rows))| {
+                text.clear();
+                *n_rows = put_together(first + at, text);
+            });
+        };
+        // Whoever put blocks together has them in its cache, and writes them while others put together the next.
+        let written = if is_mine {
+            rayon::join(|| write(&ready), put_together).0
+        } else {
+            rayon::join(put_together, || write(&ready)).1
+        };
+        is_mine = !is_mine;
         written?;
         std::mem::swap(&mut ready, &mut next);
     }

@@ -26,10 +26,14 @@ use crate::job::Order;
 use crate::source::{Format, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
 use crate::spill::Memory;
 
-const BUFFER: usize = 1 << 20;
+/// What is shorter is collected before it is written.
+const BUFFER: usize = 1 << 17;
 
-/// Writes a verified release; it appears when the file is finished. Row order is the input's, or drawn from the
-/// operating system's randomness and recorded nowhere. With `memory` rows are shuffled in a temporary file.
+/// What is longer is written by one thread while another computes its digest.
+const SHARED: usize = 1 << 16;
+
+/// Writes a verified release; the file is yet to be finished, and appears after that. Row order is the input's, or drawn
+/// from the operating system's randomness and recorded nowhere. With `memory` rows are shuffled in a temporary file.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
     file: Unfinished,
@@ -37,7 +41,7 @@ pub(crate) fn write<R: Labels>(
     order: Order,
     memory: Option<&Memory>,
     watch: &Watch,
-) -> Result<Finished> {
+) -> Result<Unfinished> {
     write_labels(verified.release(), file, layout, Rows::new(order, memory), watch)
 }
 
@@ -62,7 +66,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The same for one table of a verified database.
+/// The same for one table of a verified database, finished.
 pub(crate) fn write_table<R: Labels>(
     verified: &VerifiedDatabase<R>,
     table: usize,
@@ -71,10 +75,10 @@ pub(crate) fn write_table<R: Labels>(
     order: Order,
     watch: &Watch,
 ) -> Result<Finished> {
-    write_labels(&verified.tables()[table], file, layout, Rows::new(order, None), watch)
+    write_labels(&verified.tables()[table], file, layout, Rows::new(order, None), watch)?.finish()
 }
 
-/// The same for one table of a verified anatomized database: its rows, or those of one of its sensitive columns.
+/// The same for one table of a verified anatomized database, finished: its rows, or those of one of its sensitive columns.
 pub(crate) fn write_anatomy<R: Labels>(
     verified: &VerifiedAnatomy<R>,
     table: usize,
@@ -86,7 +90,7 @@ pub(crate) fn write_anatomy<R: Labels>(
 ) -> Result<Finished> {
     let table = &verified.tables()[table];
     let labels = sensitive.map_or(&table.rows, |at| &table.sensitive[at].1);
-    write_labels(labels, file, layout, Rows::new(order, None), watch)
+    write_labels(labels, file, layout, Rows::new(order, None), watch)?.finish()
 }
 
 fn write_labels(
@@ -95,14 +99,14 @@ fn write_labels(
     layout: &Layout,
     rows: Rows<'_>,
     watch: &Watch,
-) -> Result<Finished> {
+) -> Result<Unfinished> {
     watch.enter(Stage::Writing);
     match layout {
         Layout::Csv { delimiter } => csv::write(release, rows, *delimiter, &mut file, watch)?,
         #[cfg(feature = "parquet")]
         Layout::Parquet { types } => file = parquet::write(release, rows, types, file, watch)?,
     }
-    file.finish()
+    Ok(file)
 }
 
 /// How the cells of a release are written.
@@ -309,18 +313,30 @@ impl Write for Unfinished {
 
 impl Write for Hashed {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let n = match &mut self.to {
-            Target::File(file) => file.write(bytes),
-            Target::Standard(stdout) => stdout.write(bytes),
-        }?;
-        self.digest.update(&bytes[..n]);
-        Ok(n)
+        let Hashed { to, digest } = self;
+        if bytes.len() < SHARED {
+            to.write_all(bytes)?;
+            digest.update(bytes);
+        } else {
+            // If not all can be written, there is no output, and the digest does not matter.
+            rayon::join(|| to.write_all(bytes), || digest.update(bytes)).0?;
+        }
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.to {
             Target::File(file) => file.flush(),
             Target::Standard(stdout) => stdout.flush(),
+        }
+    }
+}
+
+impl Target {
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            Target::File(file) => file.write_all(bytes),
+            Target::Standard(stdout) => stdout.write_all(bytes),
         }
     }
 }

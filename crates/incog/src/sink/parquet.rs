@@ -3,13 +3,14 @@
 use incog_core::{Result, Watch};
 use incog_parquet::{ColumnType, Released, Writer};
 use incog_verify::Labels;
+use rayon::prelude::*;
 
 use crate::sink::buckets::Buckets;
 use crate::sink::shuffle::Shuffled;
 use crate::sink::{Rows, Unfinished};
 
-/// About how many rows are encoded at a time; the watch is asked between two batches.
-const BATCH_ROWS: usize = 1 << 16;
+/// How many rows are put together at a time. Some of these are encoded together; the watch is asked before.
+const BATCH_ROWS: usize = 1 << 14;
 
 /// Writes a release in the given order of rows; hands the file back.
 pub(super) fn write(
@@ -29,49 +30,62 @@ pub(super) fn write(
         })
         .collect();
     let mut writer = Writer::new(file, &columns)?;
-    let mut write = |codes: Vec<Vec<u32>>| -> Result<()> {
-        watch.check()?;
-        let n_rows = codes.first().map_or(0, Vec::len);
-        writer.write(codes)?;
-        watch.count_rows(n_rows as u64);
-        Ok(())
-    };
+    let width = header.len();
     match order {
         Rows::AsTheyCome => {
-            for first in (0..release.n_rows()).step_by(BATCH_ROWS) {
-                let mut codes = vec![vec![0; BATCH_ROWS.min(release.n_rows() - first)]; header.len()];
+            let n_rows = release.n_rows();
+            in_turns(n_rows.div_ceil(BATCH_ROWS), &mut writer, watch, |batch| {
+                let first = batch * BATCH_ROWS;
+                let mut codes = vec![vec![0; BATCH_ROWS.min(n_rows - first)]; width];
                 for (at, codes) in codes.iter_mut().enumerate() {
                     release.codes_from(at, first, codes);
                 }
-                write(codes)?;
-            }
+                codes
+            })?;
         }
         Rows::Dealt(memory) => {
             let rows = Buckets::new(release, memory, watch)?;
-            let mut codes = rows.columns(0)?;
-            for bucket in 1..=rows.n_buckets() {
-                let next = || if bucket < rows.n_buckets() { rows.columns(bucket) } else { Ok(Vec::new()) };
-                // The next bucket is shuffled while this one is encoded.
-                let (written, next) = rayon::join(|| write(codes), next);
-                written?;
-                codes = next?;
-            }
+            in_turns(rows.n_buckets(), &mut writer, watch, |bucket| rows.columns(bucket))?;
+            rows.check()?;
         }
         Rows::Shuffled => {
             let rows = Shuffled::new(release, watch)?;
-            let mut codes: Vec<Vec<u32>> = vec![Vec::new(); header.len()];
-            for bucket in 0..rows.n_buckets() {
-                rows.bucket(bucket).each(|row| {
+            in_turns(rows.n_buckets(), &mut writer, watch, |bucket| {
+                let rows = rows.bucket(bucket);
+                let mut codes: Vec<Vec<u32>> = vec![Vec::with_capacity(rows.len()); width];
+                rows.each(|row| {
                     for (codes, &code) in codes.iter_mut().zip(row) {
                         codes.push(code);
                     }
                 });
-                if codes.first().is_some_and(|codes| codes.len() >= BATCH_ROWS) {
-                    write(std::mem::replace(&mut codes, vec![Vec::new(); header.len()]))?;
-                }
-            }
-            write(codes)?;
+                codes
+            })?;
         }
     }
     writer.finish()
+}
+
+/// Several threads put batches together; those that are ready are encoded meanwhile, in order.
+fn in_turns(
+    n_batches: usize,
+    writer: &mut Writer<Unfinished>,
+    watch: &Watch,
+    put_together: impl Fn(usize) -> Vec<Vec<u32>> + Sync,
+) -> Result<()> {
+    let at_once = 8 * rayon::current_num_threads();
+    let mut write = |ready: &[Vec<Vec<u32>>]| -> Result<()> {
+        watch.check()?;
+        writer.write_parts(ready)?;
+        watch.count_rows(ready.iter().map(|codes| codes.first().map_or(0, Vec::len) as u64).sum());
+        Ok(())
+    };
+    let mut ready: Vec<Vec<Vec<u32>>> = Vec::new();
+    for first in (0..n_batches).step_by(at_once) {
+        let batches = (first..n_batches.min(first + at_once)).into_par_iter().with_max_len(1);
+        let (written, next) =
+            rayon::join(|| write(&ready), || batches.map(&put_together).collect::<Vec<_>>());
+        written?;
+        ready = next;
+    }
+    write(&ready)
 }

@@ -4,8 +4,8 @@
 //! are found. Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is what will be
 //! released. Every problem is an error with its line. No message contains a cell.
 //!
-//! While one block of the file is read and split, the columns are filled from the one before, each by one thread: a
-//! value's code is its rank of first appearance, whatever the number of threads.
+//! While one block of the file is read and split by one thread, the columns are filled by others from the one before, each by one
+//! thread: a value's code is its rank of first appearance, whatever the number of threads.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -15,7 +15,10 @@ use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
 
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{checked_header, open_data, unreadable, with_rows};
+use crate::source::{Packing, STANDARD, checked_header, open_data, unreadable, with_rows};
+
+/// What is shown the columns after some rows.
+pub(crate) type TakesParts<'a> = dyn FnMut(&mut [Column]) -> Result<()> + Send + 'a;
 
 /// Delimiters that are looked for where none is given.
 pub(crate) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -29,6 +32,8 @@ pub struct Csv {
     delimiter: u8,
     /// The first block, without the header.
     first: Block,
+    /// How long the file is, if that is known.
+    n_bytes: Option<u64>,
     /// What is wrong with the first block, to be told once columns are known to be columns.
     problem: Option<Problem>,
 }
@@ -43,7 +48,11 @@ impl Csv {
     /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
     pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
         let (file, delimiter) = open_text(path, "the data file", delimiter)?;
-        Csv::new(file, path.display().to_string(), delimiter)
+        let mut csv = Csv::new(file, path.display().to_string(), delimiter)?;
+        if path.as_os_str() != STANDARD && Packing::of(path) == Packing::None {
+            csv.n_bytes = std::fs::metadata(path).ok().map(|metadata| metadata.len());
+        }
+        Ok(csv)
     }
 
     /// Reads the header of a file called `name`, whatever it is read from.
@@ -65,7 +74,7 @@ impl Csv {
             Err(Problem::NotUtf8 { line, column, first: Some(header) }) => {
                 checked_header(&name, &header)?;
                 let problem = Some(Problem::NotUtf8 { line, column, first: None });
-                return Ok(Csv { name, splitter, header, delimiter, first, problem });
+                return Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem });
             }
             Err(problem) => return Err(explain(&name, &[], problem)),
             Ok(()) => None,
@@ -77,7 +86,7 @@ impl Csv {
         let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
         checked_header(&name, &header)?;
         first.skip(width);
-        Ok(Csv { name, splitter, header, delimiter, first, problem })
+        Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem })
     }
 
     /// The columns' names.
@@ -101,34 +110,23 @@ impl Csv {
 
     /// Appends all rows to columns, one for each name of the header.
     pub(crate) fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<()> {
-        self.read_parts(columns, watch, &mut |_| Ok(()))
+        self.read_parts(columns, usize::MAX, watch, &mut |_| Ok(()))
     }
 
-    /// The same, some rows at a time: after each part `each` is shown the columns, and may make them forget their rows, or all.
+    /// The same, some rows at a time: after each block `each` is shown the columns, and may make them forget their rows, or all. They
+    /// are expected to have so many at a time.
     pub(crate) fn read_parts(
         mut self,
         columns: &mut [Column],
+        rows_at_a_time: usize,
         watch: &Watch,
-        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+        each: &mut TakesParts<'_>,
     ) -> Result<()> {
         if let Some(problem) = self.problem {
             return Err(explain(&self.name, &self.header, problem));
         }
-        let mut current = std::mem::take(&mut self.first);
-        let mut next = Block::default();
-        // A file whose first block is nothing but its header has more blocks behind it, unless it is at its end.
-        loop {
-            watch.check()?;
-            let (read, filled) = rayon::join(|| self.splitter.next(&mut next), || fill(columns, &current));
-            filled?;
-            watch.count_rows((current.n_fields() / columns.len()) as u64);
-            each(columns)?;
-            read.map_err(|problem| explain(&self.name, &self.header, problem))?;
-            if next.n_fields() == 0 {
-                break;
-            }
-            std::mem::swap(&mut current, &mut next);
-        }
+        // One thread of the pool and its others, not one more.
+        rayon::scope(|_| self.read_blocks(columns, rows_at_a_time, watch, each))?;
         let n_empty = self.splitter.empty_lines();
         if columns.len() == 1 && n_empty > 0 {
             return Err(Error::input(format!(
@@ -139,13 +137,56 @@ impl Csv {
         }
         Ok(())
     }
+
+    /// Appends the rows of all blocks.
+    fn read_blocks(
+        &mut self,
+        columns: &mut [Column],
+        rows_at_a_time: usize,
+        watch: &Watch,
+        each: &mut TakesParts<'_>,
+    ) -> Result<()> {
+        let mut current = std::mem::take(&mut self.first);
+        let mut next = Block::default();
+        if let Some(n_bytes) = self.n_bytes {
+            let n_rows = current.n_fields() / columns.len();
+            // About as many bytes a row in the rest of the file, and some more.
+            let n_rows = (n_bytes as f64 / current.n_bytes().max(1) as f64 * n_rows as f64 * 1.02) as usize;
+            columns.iter_mut().for_each(|column| column.expect_rows(n_rows.min(rows_at_a_time)));
+        }
+        // Whether this thread split the current block.
+        let mut is_mine = true;
+        // A file whose first block is nothing but its header has more blocks behind it, unless it is at its end.
+        loop {
+            watch.check()?;
+            // Whoever split a block has it in its cache, and fills the columns from it, while another splits the next; then they
+            // change places. Handing blocks over would take longer than filling columns where caches are far apart.
+            let (split, fill) = (|| self.splitter.next(&mut next), || fill(columns, &current));
+            let (read, filled) = if is_mine {
+                let (filled, read) = rayon::join(fill, split);
+                (read, filled)
+            } else {
+                rayon::join(split, fill)
+            };
+            is_mine = !is_mine;
+            filled?;
+            watch.count_rows((current.n_fields() / columns.len()) as u64);
+            each(columns)?;
+            read.map_err(|problem| explain(&self.name, &self.header, problem))?;
+            if next.n_fields() == 0 {
+                return Ok(());
+            }
+            std::mem::swap(&mut current, &mut next);
+        }
+    }
 }
 
 /// Appends a block's records, column by column.
 fn fill(columns: &mut [Column], block: &Block) -> Result<()> {
     let width = columns.len();
     columns.par_iter_mut().enumerate().try_for_each(|(at, column)| {
-        (at..block.n_fields()).step_by(width).try_for_each(|field| column.push(block.field(field)).map(drop))
+        let (text, fields) = block.every(at, width);
+        column.push_fields(text, fields)
     })
 }
 

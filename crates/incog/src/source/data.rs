@@ -11,7 +11,7 @@ use incog_parquet::{ColumnType, Parquet};
 
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
-use crate::source::csv::Csv;
+use crate::source::csv::{Csv, TakesParts};
 use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, unreadable, with_rows};
 use crate::spill::{Memory, Spilled, Spiller};
 
@@ -128,7 +128,7 @@ impl Data {
         role: impl Fn(&str) -> Role,
         rows_at_a_time: usize,
         watch: &Watch,
-        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+        each: &mut TakesParts<'_>,
     ) -> Result<(Vec<Column>, Format)> {
         watch.enter(Stage::Reading);
         let mut columns: Vec<Column> =
@@ -225,21 +225,17 @@ impl Reader {
         }
     }
 
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(unused_variables, reason = "CSV comes block by block anyway")
-    )]
     fn read_into(
         self,
         columns: &mut [Column],
         rows_at_a_time: usize,
         watch: &Watch,
-        each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
+        each: &mut TakesParts<'_>,
     ) -> Result<Format> {
         match self {
             Reader::Csv(csv) => {
                 let delimiter = csv.delimiter();
-                csv.read_parts(columns, watch, each)?;
+                csv.read_parts(columns, rows_at_a_time, watch, each)?;
                 Ok(Format::Csv { delimiter })
             }
             #[cfg(feature = "parquet")]

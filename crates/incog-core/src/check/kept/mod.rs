@@ -22,7 +22,10 @@
 //! the source has [room](crate::frequency::FrequencySource::room) for.
 
 mod general;
+mod refused;
 mod small;
+
+pub use refused::refused_rows;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,0 +1,105 @@
+//! Memory in large pages.
+//!
+//! A program that reads a table, packs it and writes it soon after spends a good part of its time in the operating system,
+//! which hands out memory 4 KiB at a time. Linux can hand out 2 MiB at a time to whoever asks for it. [`LargePages`] is the
+//! system's allocator, which asks for that where an allocation is large; a program chooses it with `#[global_allocator]`.
+//!
+//! It is advice and changes nothing but the time: what cannot be had in large pages comes in small ones, on other systems all
+//! of it. Cost: one call of the system for each large allocation; at most a large page more memory than was asked for.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// Allocations of so many bytes are worth asking for.
+const LARGE: usize = 4 << 20;
+
+/// The system's allocator, with large pages for large allocations.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LargePages;
+
+// SAFETY: every call is the system allocator's own, with the same arguments and the same answer; what it answered with is
+// not touched in between.
+#[expect(unsafe_code, reason = "an allocator's contract is one with its caller")]
+unsafe impl GlobalAlloc for LargePages {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        advised(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        advised(unsafe { System.realloc(memory, layout, new_size) }, new_size)
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+/// The same memory, for which large pages are asked if it is large.
+#[inline]
+fn advised(memory: *mut u8, size: usize) -> *mut u8 {
+    if size >= LARGE && !memory.is_null() {
+        ask(memory, size);
+    }
+    memory
+}
+
+#[cfg(target_os = "linux")]
+#[cold]
+#[expect(unsafe_code, reason = "a call of the system")]
+fn ask(memory: *mut u8, size: usize) {
+    use std::ffi::{c_int, c_void};
+
+    unsafe extern "C" {
+        fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+    const MADV_HUGEPAGE: c_int = 14;
+    /// Where pages are larger, the call fails, and nothing is lost.
+    const PAGE: usize = 1 << 12;
+
+    // From the page that the allocation starts on, which is mapped, as the allocation is.
+    let before = memory.addr() % PAGE;
+    let start = memory.wrapping_sub(before);
+    // SAFETY: this advice changes the content of no page, whoever it belongs to; the whole range is mapped.
+    unsafe { madvise(start.cast(), before + size, MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask(_: *mut u8, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(unsafe_code, reason = "allocators are called like this")]
+    fn memory_of_any_size_keeps_its_content_and_fresh_memory_can_be_had_zeroed() {
+        for size in [1, 100, LARGE - 1, LARGE, LARGE + 1, 5 * LARGE + 12_345] {
+            let layout = Layout::from_size_align(size, 8).unwrap();
+            let larger = Layout::from_size_align(3 * size, 8).unwrap();
+            // SAFETY: layouts are those of the allocation, and nothing is read that was not written or zeroed.
+            unsafe {
+                let memory = LargePages.alloc(layout);
+                assert!(!memory.is_null());
+                (0..size).for_each(|at| memory.add(at).write(at as u8));
+                let memory = LargePages.realloc(memory, layout, 3 * size);
+                assert!((0..size).all(|at| memory.add(at).read() == at as u8), "{size}");
+                memory.add(3 * size - 1).write(1);
+                LargePages.dealloc(memory, larger);
+                let memory = LargePages.alloc_zeroed(layout);
+                assert!((0..size).all(|at| memory.add(at).read() == 0), "{size}");
+                LargePages.dealloc(memory, layout);
+            }
+        }
+    }
+}
