@@ -10,19 +10,23 @@
 //! 1. On a path from the bottom to the top find where failing turns to holding, then lower one attribute at a time as long as
 //!    that is better: a first, good answer.
 //! 2. Take the box with the least bound; at first there is one, of all nodes. What no longer could beat the answer is done.
-//! 3. If `lo` lies below a node that is known to fail, *split* the box by that node F: whoever is not below F has some
-//!    attribute above F's level. One box for each attribute that can be, the others before it being capped at F's level, so that
-//!    boxes do not overlap. The attribute whose step costs most comes first: the cheaper a box, the more of its others are
-//!    capped.
-//! 4. Otherwise judge `hi`, if nobody knows it: if it fails, the box is done; if it holds, the bound may rise.
-//! 5. Otherwise look on a path from `lo` to `hi` for the border, taking steps up in the attributes whose next step costs least.
-//!    If `lo` holds, it has been judged, and the box is split by `lo`. Else there is a failing node F on the path; *lift* it:
-//!    raise each attribute as long as it fails, those first whose next step costs least. Whoever wants to avoid F has to pay for a
-//!    step up, so a bound grows most by a failing node that leaves expensive steps only.
-//! 6. Stop when no box is left: the answer is the best node, ties included. Or at a limit: the least bound of a box says how
+//! 3. Whoever is not below a failing node F has paid for a step above F's level in some attribute. Failing nodes that demand
+//!    steps in different attributes add up: that raises the bound (`bound_by_failing`).
+//! 4. Judge `hi`, if nobody knows it: if it fails, the box is done; if it holds, what is suppressed there may raise the bound.
+//! 5. Take all levels that the bound has paid for. If that node fails, it is the beginning of another failing node that nobody
+//!    has paid for. On a path from there to `hi`, taking the cheapest steps first, look for the border, and *lift* the last
+//!    that fails: raise each attribute as long as it fails, those first whose next step costs least. What is left are expensive
+//!    steps, so the bound rises most. Back to 2.
+//! 6. If it holds, *split* the box by a failing node F above `lo`: one box for each attribute that can be above F's level, the
+//!    others before it being capped at F's level, so that boxes do not overlap. The attribute whose step costs most comes
+//!    first: the cheaper a box, the more of its others are capped. If there is no such F, `lo` holds and was judged, and F
+//!    is `lo`.
+//!    Where there is no limit, a box is split by the first F that is known: raising its bound before would take more judgements
+//!    than it saves.
+//! 7. Stop when no box is left: the answer is the best node, ties included. Or at a limit: the least bound of a box says how
 //!    far the answer is from the best at most.
 //!
-//! Where pruning is unsound, steps 3 to 5 ask the absorbing part of the policy alone, and a `lo` that holds by that is judged by the
+//! Where pruning is unsound, steps 3 to 6 ask the absorbing part of the policy alone, and a `lo` that holds by that is judged by the
 //! whole. Each node is then judged for itself, where it could win.
 //!
 //! This is how weighted hitting sets are solved by their implicit cores, with boxes in place of an integer program; the
@@ -128,6 +132,7 @@ pub fn best_first(
         judge: suppressing(problem, keep, Counted::Verdicts)?,
         part,
         pruning,
+        aim: if max_judged == u64::MAX && limits.deadline.is_none() { Aim::Proof } else { Aim::Bound },
         spreads: Spreads::new(layout, attributes),
         counts_suppression: metric.needs() == Needs::Suppression && problem.policy.budget() > 0,
         failing: Rows::new(heights.len()),
@@ -161,6 +166,15 @@ pub fn best_first(
         groups = Some(set);
     }
     Ok(BestFirst { best, groups, quality, n_judged, left_open, known })
+}
+
+/// What judgements are spent on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// To know the best node with as few as possible.
+    Proof,
+    /// To have a good bound when a limit is reached.
+    Bound,
 }
 
 /// How a search ended.
@@ -211,6 +225,14 @@ impl Ord for Open {
     }
 }
 
+/// What failing nodes say of a box.
+struct Failing {
+    /// What its nodes cost at least.
+    bound: f64,
+    /// The highest node of the box whose levels are paid for by that. It lies below no node that is known to fail.
+    free: Vec<u8>,
+}
+
 /// Level vectors, side by side.
 struct Rows {
     width: usize,
@@ -259,6 +281,7 @@ struct Hunt<'a> {
     /// The absorbing part of the policy, where pruning is unsound and there is one.
     part: Option<Box<dyn Suppressing + 'a>>,
     pruning: Pruning,
+    aim: Aim,
     spreads: Spreads<'a>,
     /// Does it matter what is suppressed?
     counts_suppression: bool,
@@ -371,46 +394,113 @@ impl Hunt<'_> {
 
     /// Closes a box, or splits it, or raises its bound.
     fn look_into(&mut self, open: Open) -> Result<()> {
-        if let Some(fails) = self.known_failing(open.lo()) {
+        if self.aim == Aim::Proof
+            && let Some(fails) = self.known_failing(open.lo())
+        {
             self.split(&open, &fails);
             return Ok(());
         }
-        let (lo, hi) = (open.lo().to_vec(), open.hi().to_vec());
-        if lo == hi {
-            if self.asks(&lo)? {
-                self.judges(&lo)?;
+        let Some(Failing { bound, free }) = self.bound_by_failing(&open) else {
+            return Ok(());
+        };
+        if bound > open.bound {
+            if self.ranking.can_win(bound, || open.lo().to_vec()) {
+                self.queue.push(Reverse(Open { bound, ..open }));
             }
             return Ok(());
         }
+        let (lo, hi) = (open.lo().to_vec(), open.hi().to_vec());
         if !self.asks(&hi)? {
             self.lift(hi)?;
             return Ok(());
         }
-        if self.counts_suppression
-            && !self.raise_at.contains_key(&hi)
-            && (self.part.is_some() || self.pruning == Pruning::Sound)
-        {
+        if self.counts_suppression && self.prunes() && !self.raise_at.contains_key(&hi) {
             self.judges_part(&hi)?;
         }
-        if let Some(&Some(raise)) = self.raise_at.get(&hi) {
-            let bound = self.cost(&lo, Some(raise));
-            if bound > open.bound {
-                self.push(lo, hi, Some(raise));
+        if let Some(&Some(raise)) = self.raise_at.get(&hi)
+            && open.raise != Some(raise)
+            && self.cost(&lo, Some(raise)) > open.bound
+        {
+            self.push(lo, hi, Some(raise));
+            return Ok(());
+        }
+        // Where nothing is known above `lo`, it rarely holds, and the border is looked for at once.
+        if self.aim == Aim::Proof || !self.asks(&free)? {
+            let path = self.path(&free, &hi, |hunt, levels, at| {
+                hunt.terms[at][usize::from(levels[at]) + 1] - hunt.terms[at][usize::from(free[at])]
+            });
+            let first = self.border(&path)?;
+            if first > 0 {
+                // One more failing node, for which nobody has paid yet: the bound rises.
+                self.lift(path[first - 1].clone())?;
+                self.queue.push(Reverse(open));
                 return Ok(());
             }
         }
-        let path = self.path(&lo, &hi, |hunt, levels, at| {
-            hunt.terms[at][usize::from(levels[at]) + 1] - hunt.terms[at][usize::from(lo[at])]
-        });
-        let first = self.border(&path)?;
-        if first == 0 {
+        if let Some(fails) = self.known_failing(&lo) {
+            self.split(&open, &fails);
+        } else {
+            // Nothing is known to fail there, so what was asked about is `lo`.
             self.judges(&lo)?;
             self.split(&open, &lo);
-        } else {
-            let fails = self.lift(path[first - 1].clone())?;
-            self.split(&open, &fails);
         }
         Ok(())
+    }
+
+    /// Is there a part of the policy that prunes?
+    fn prunes(&self) -> bool {
+        self.pruning == Pruning::Sound || self.part.is_some()
+    }
+
+    /// What the nodes of a box cost at least, given the nodes that are known to fail; `None` if all nodes of the box lie below
+    /// one of them.
+    ///
+    /// Who is not below F has taken a step above F's level in some attribute. Several such F demand several steps, and
+    /// what a step costs is dealt out among them: each F takes the most that is left in all of its attributes, at all levels
+    /// above its own. So nobody pays more than once, and what was taken adds up.
+    fn bound_by_failing(&self, open: &Open) -> Option<Failing> {
+        let (lo, hi) = (open.lo(), open.hi());
+        let terms = open.raise.map_or(&self.terms, |raise| &self.raises[raise as usize]);
+        let cost = |at: usize, level: u8| terms[at][usize::from(level)] - terms[at][usize::from(lo[at])];
+        let mut cuts: Vec<(f64, &[u8])> = Vec::new();
+        for fails in self.failing.iter().filter(|fails| is_below(lo, fails)) {
+            let steps = (0..lo.len()).filter(|&at| fails[at] < hi[at]);
+            let cheapest = steps.map(|at| cost(at, fails[at] + 1)).fold(f64::INFINITY, f64::min);
+            if cheapest == f64::INFINITY {
+                return None;
+            }
+            cuts.push((cheapest, fails));
+        }
+        let base: f64 = lo.iter().zip(terms).map(|(&level, terms)| terms[usize::from(level)]).sum();
+        cuts.sort_by(|a, b| b.0.total_cmp(&a.0));
+        // What is left of the cost of each level, the levels of all attributes side by side.
+        let mut starts = Vec::with_capacity(lo.len());
+        let mut left = Vec::new();
+        for at in 0..lo.len() {
+            starts.push(left.len());
+            left.extend((0..=hi[at]).map(|level| if level < lo[at] { 0.0 } else { cost(at, level) }));
+        }
+        let above = |fails: &[u8], at: usize| {
+            starts[at] + usize::from(fails[at]) + 1..starts[at] + usize::from(hi[at]) + 1
+        };
+        let mut sum = base;
+        for (_, fails) in &cuts {
+            let steps = || (0..lo.len()).filter(|&at| fails[at] < hi[at]);
+            let most = |at: usize| left[above(fails, at)].iter().copied().fold(f64::INFINITY, f64::min);
+            let taken = steps().map(most).fold(f64::INFINITY, f64::min);
+            if taken > 0.0 {
+                sum += taken;
+                for at in steps() {
+                    left[above(fails, at)].iter_mut().for_each(|left| *left -= taken);
+                }
+            }
+        }
+        let highest_free = |at: usize| {
+            let levels = (lo[at]..=hi[at]).rev();
+            let left_at = |level: u8| left[starts[at] + usize::from(level)];
+            levels.into_iter().find(|&level| left_at(level) <= 0.0).unwrap_or(lo[at])
+        };
+        Some(Failing { bound: sum, free: (0..lo.len()).map(highest_free).collect() })
     }
 
     /// A node known to fail, above one: that for which the cheapest step out of it costs most.
