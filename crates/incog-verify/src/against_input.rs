@@ -269,10 +269,15 @@ fn possible_levels(
     values: &FxHashMap<&str, u64>,
     hierarchy: &Hierarchy,
 ) -> Vec<usize> {
+    // Looked up once, not for every level.
+    let paths: Vec<(&[String], u64)> = values
+        .iter()
+        .filter_map(|(value, &n)| hierarchy.paths.get(*value).map(|path| (path.as_slice(), n)))
+        .collect();
     let is_possible = |level: usize| {
         let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
-        for (value, n) in values {
-            if let Some(label) = hierarchy.paths.get(*value).and_then(|path| path.get(level)) {
+        for (path, n) in &paths {
+            if let Some(label) = path.get(level) {
                 *labels.entry(label).or_insert(0) += n;
             }
         }
