@@ -180,8 +180,13 @@ fn compare(
     };
     let claim = "every released row is an input row, generalized column by column to one level";
     let columns = source.hierarchies.par_iter().zip(quasi);
-    let possible: Vec<Vec<usize>> =
-        columns.map(|(hierarchy, &at)| possible_levels(release, input, hierarchy, at, origins[at])).collect();
+    let sizes = groups.sizes();
+    let possible: Vec<Vec<usize>> = columns
+        .map(|(hierarchy, &at)| {
+            let released = released_counts(release, at, groups, &sizes);
+            possible_levels(&released, &label_counts(input, origins[at]), hierarchy)
+        })
+        .collect();
     if let Some(at) = possible.iter().position(Vec::is_empty) {
         findings.push(Finding {
             claim: claim.into(),
@@ -257,27 +262,22 @@ fn check_assigned(
     }
 }
 
-/// Levels whose labels include all released ones, none released more often than it occurs.
-fn possible_levels(
-    release: &dyn Labels,
-    input: &dyn Labels,
-    hierarchy: &Hierarchy,
-    released_at: usize,
-    input_at: usize,
-) -> Vec<usize> {
-    levels_of_counts(&label_counts(release, released_at), &label_counts(input, input_at), hierarchy)
-}
-
-/// The same, given how often each label is released and each value occurs.
-pub(crate) fn levels_of_counts(
+/// Levels whose labels include all released ones, none released more often than it occurs; given how often each label is
+/// released and each value occurs.
+pub(crate) fn possible_levels(
     released: &FxHashMap<&str, u64>,
     values: &FxHashMap<&str, u64>,
     hierarchy: &Hierarchy,
 ) -> Vec<usize> {
+    // Looked up once, not for every level.
+    let paths: Vec<(&[String], u64)> = values
+        .iter()
+        .filter_map(|(value, &n)| hierarchy.paths.get(*value).map(|path| (path.as_slice(), n)))
+        .collect();
     let is_possible = |level: usize| {
         let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
-        for (value, n) in values {
-            if let Some(label) = hierarchy.paths.get(*value).and_then(|path| path.get(level)) {
+        for (path, n) in &paths {
+            if let Some(label) = path.get(level) {
                 *labels.entry(label).or_insert(0) += n;
             }
         }
@@ -298,6 +298,26 @@ fn label_counts(table: &dyn Labels, column_idx: usize) -> FxHashMap<&str, u64> {
             of_code[code as usize] += 1;
         }
     }
+    by_label(labels, of_code)
+}
+
+/// The same for a quasi-identifier of the release: all rows of a group have the label of its first.
+fn released_counts<'a>(
+    release: &'a dyn Labels,
+    column_idx: usize,
+    groups: &Groups,
+    sizes: &[u32],
+) -> FxHashMap<&'a str, u64> {
+    let labels = release.labels(column_idx);
+    let mut of_code = vec![0_u32; labels.len()];
+    for (code, &rows) in codes_of(release, column_idx, &groups.first_rows).into_iter().zip(sizes) {
+        of_code[code as usize] += rows;
+    }
+    by_label(labels, of_code)
+}
+
+/// How often each label stands in a row, given that of each code; equal labels may have several.
+fn by_label(labels: Vec<&str>, of_code: Vec<u32>) -> FxHashMap<&str, u64> {
     let mut counts = FxHashMap::default();
     for (label, n) in labels.into_iter().zip(of_code).filter(|&(_, n)| n > 0) {
         *counts.entry(label).or_insert(0) += u64::from(n);

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::against_input::{MAX_COMBINATIONS, Source, combinations, levels_of_counts};
+use crate::against_input::{MAX_COMBINATIONS, Source, combinations, possible_levels};
 use crate::histograms::Histograms;
 use crate::keys::Numbers;
 use crate::{
@@ -125,7 +125,7 @@ impl Comparison<'_> {
         let quasi_inputs: Vec<usize> = self.quasi.iter().map(|&at| self.origins[at]).collect();
         let (of_release, of_input) = (counts(release, self.quasi), counts(input, &quasi_inputs));
         let possible: Vec<Vec<usize>> = (0..self.quasi.len())
-            .map(|at| levels_of_counts(&of_release[at], &of_input[at], &self.source.hierarchies[at]))
+            .map(|at| possible_levels(&of_release[at], &of_input[at], &self.source.hierarchies[at]))
             .collect();
         let mut best: Option<Compared> = None;
         if possible.iter().all(|levels| !levels.is_empty()) {
