@@ -23,11 +23,18 @@ pub(super) struct Folder {
 /// Columns whose digits fit 64 bits, behind the number of what was before.
 #[derive(Default)]
 struct Segment {
-    /// For each column and each of both tables, where it stands and the number of each of its codes.
-    columns: Vec<([(usize, Vec<u32>); 2], u64)>,
+    columns: Vec<Digit>,
     bound: u64,
     /// Numbers of the keys of this segment, if another one follows.
     numbers: Mutex<FxHashMap<u64, u32>>,
+}
+
+/// A column of both tables.
+struct Digit {
+    /// Where it stands in each table, and the number of each of its codes there.
+    tables: [(usize, Vec<u32>); 2],
+    /// All numbers are below.
+    radix: u64,
 }
 
 impl Folder {
@@ -42,7 +49,7 @@ impl Folder {
         }
         if let Some(segment) = self.segments.last_mut() {
             segment.bound *= radix;
-            segment.columns.push((tables, radix));
+            segment.columns.push(Digit { tables, radix });
         }
     }
 
@@ -55,7 +62,7 @@ impl Folder {
                 || vec![0_u32; BLOCK],
                 |codes, (block, keys)| {
                     let codes = &mut codes[..keys.len()];
-                    for (tables, radix) in &segment.columns {
+                    for Digit { tables, radix } in &segment.columns {
                         let (column, numbers) = &tables[number];
                         table.codes_from(*column, rows.start + block * BLOCK, codes);
                         for (key, &code) in keys.iter_mut().zip(&*codes) {

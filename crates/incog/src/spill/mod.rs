@@ -112,8 +112,7 @@ impl Memory {
         Err(Error::new(
             ErrorKind::Limit,
             format!(
-                "the distinct values of all columns do not fit {} of memory; column `{name}` has most of them, {n_values} so far",
-                self
+                "the distinct values of all columns do not fit {self} of memory; column `{name}` has most of them, {n_values} so far"
             ),
         )
         .with_hint("allow more memory, or make it an identifier if it need not be released"))
