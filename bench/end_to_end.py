@@ -9,10 +9,11 @@ and prints Markdown tables: fastest and median wall time, the ratio of incog to 
 incog's peak memory beside the size of the file, and the median time of `incog --version`. The Parquet file is the CSV file
 as DuckDB writes it, every column text. Everything it makes is in the target folder.
 
-usage: bench/end_to_end.py [--rows N] [--rounds N] [--only csv|parquet] [--incog FILE]
+usage: bench/end_to_end.py [--rows N] [--rounds N] [--only csv|parquet] [--incog FILE] [--json FILE]
 Needs `cargo build --release` before, and PyPI once (duckdb, into target/bench/venv).
 """
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -91,7 +92,7 @@ def timed(command, threads=None):
 
 
 def compare(python, incog, data, job, rows, rounds):
-    """Copies and releases a table by turns, and prints what that took."""
+    """Copies and releases a table by turns, and prints what that took. The figures behind bench/run.py, by name."""
     copy, release = FOLDER / f"copy{data.suffix}", FOLDER / f"landsend.release{data.suffix}"
     size = data.stat().st_size
     # Both read from the page cache, from the first round on.
@@ -132,6 +133,10 @@ def compare(python, incog, data, job, rows, rounds):
     print(f"| incog to the query, medians | {median(both) / median(query):.2f} |")
     print(f"| 2 threads to 1, fastest (medians) | {min(alone) / min(both):.2f} ({median(alone) / median(both):.2f}) × |")
     print(f"| incog's peak memory | {max(memory) / 2**20:.1f} MiB, {max(memory) / size:.2f} of the file |\n")
+    figures = {"ratio": min(both) / best, "median_ratio": median(both) / median(query)}
+    figures |= {"threads_ratio": min(alone) / min(both), "duckdb_seconds": best, "seconds": min(both)}
+    figures |= {"peak_memory": max(memory), "bytes": size}
+    return {f"{data.suffix[1:]}_{name}": figure for name, figure in figures.items()}
 
 
 def main():
@@ -140,12 +145,14 @@ def main():
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--only", choices=["csv", "parquet"])
     arguments.add_argument("--incog", type=Path, default=PROJECT / "target" / "release" / "incog")
+    arguments.add_argument("--json", help="write the figures into this file, too")
     arguments = arguments.parse_args()
     if not arguments.incog.exists():
         sys.exit(f"there is no {arguments.incog}: run `cargo build --release` first")
     FOLDER.mkdir(parents=True, exist_ok=True)
     python = environment("venv", [DUCKDB])
     data, hierarchies = table(arguments.rows)
+    figures = {}
     for kind in [arguments.only] if arguments.only else ["csv", "parquet"]:
         file = data.with_suffix(f".{kind}")
         if not file.exists():
@@ -154,9 +161,12 @@ def main():
             part.rename(file)
         job = FOLDER / f"landsend-{arguments.rows}-{kind}.toml"
         write_job(job, file, hierarchies)
-        compare(python, arguments.incog, file, job, arguments.rows, arguments.rounds)
+        figures |= compare(python, arguments.incog, file, job, arguments.rows, arguments.rounds)
     start_up = [timed([arguments.incog, "--version"])[0] for _ in range(50)]
     print(f"`incog --version`, median of {len(start_up)}: {1000 * statistics.median(start_up):.1f} ms")
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(figures, file, indent=2)
 
 
 if __name__ == "__main__":

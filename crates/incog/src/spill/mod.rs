@@ -120,7 +120,7 @@ impl Memory {
 
     /// How much there is for keys: with fewer bytes they stay in memory.
     pub(crate) fn for_keys(&self) -> u64 {
-        self.bytes / 3
+        self.bytes / 20 * 9
     }
 
     /// How much there is for the groups of a search.

@@ -3,7 +3,7 @@
 //! Rows stay in memory as long as all of them would fit. When it is clear that they do not, those that are there are written, and so
 //! are all that follow. Identifiers are not written: nobody needs their values, only the digest of their cells.
 
-use incog_core::frequency::{FrequencySource, Rows, Store, Stored};
+use incog_core::frequency::{FrequencySource, KeyLayout, Rows, Store, Stored};
 use incog_core::hierarchy::Attributes;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result};
@@ -63,7 +63,8 @@ impl Spilled {
         let read = |attribute: usize, first: usize, to: &mut [u32]| self.read(places[attribute], first, to);
         let n_rows = table.n_rows() as u64;
         let room = self.memory.for_groups();
-        let bytes_a_row = 8 + 4 * sensitive.len() as u64;
+        let key_bytes = KeyLayout::new(attributes).n_bits().div_ceil(64).next_power_of_two() as u64 * 8;
+        let bytes_a_row = key_bytes + 4 * sensitive.len() as u64;
         if n_rows * bytes_a_row <= self.memory.for_keys() {
             return Ok(Box::new(
                 Rows::of_parts(attributes, table.n_rows(), sensitive, read)?.with_room(room),

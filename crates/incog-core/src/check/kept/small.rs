@@ -24,10 +24,16 @@ const SOME_FROM_BITS: u32 = 20;
 const FIRST_PARTS: u64 = 32;
 /// and at most one in so many later.
 const LEAST_PARTS: u64 = 4;
-/// So many records tell about how many groups there are.
-const SAMPLE: usize = 1 << 13;
-/// While groups are gathered, each takes about so many keys and counters.
+/// So many records tell about how many groups there are,
+const SAMPLE: u64 = 1 << 13;
+/// or one in so many, where there are very many: groups that are many more than the sample cannot be told from still more.
+const SAMPLED: u64 = 1 << 8;
+/// While groups are gathered, each takes about so many keys and counters;
 const TIMES_GATHERED: u64 = 5;
+/// keys that are picked are there about so many times.
+const TIMES_PICKED: u64 = 3;
+/// One group in so many tells how many there are.
+const PARTS_TO_COUNT: u64 = 64;
 
 /// Groups of at least `k` rows are admitted.
 pub(super) struct Small<'a, W, C> {
@@ -85,10 +91,11 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
 
     /// Some of the records, evenly spread. `None` where they are not at hand.
     fn sample_of_records(&self) -> Option<Vec<W>> {
+        let n_rows = self.problem.source.n_rows();
+        let step = (n_rows / SAMPLE.max(n_rows / SAMPLED)).max(1) as usize;
         if let Some(records) = self.records() {
-            return Some(records.every(records.len() / SAMPLE));
+            return Some(records.every(step));
         }
-        let step = (self.problem.source.n_rows() / SAMPLE as u64).max(1) as usize;
         let mut sample = Vec::new();
         // What cannot be read now cannot be read later, and will be told then.
         let is_shown = self.visit(&mut |lot| sample.extend(lot.every(step))).ok()?;
@@ -103,9 +110,19 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     }
 
     /// Counts all groups from parts of the records. Are there few enough? Otherwise about how many there are.
-    fn count_in_parts(&mut self, mask: W) -> Result<Result<(), usize>> {
+    fn count_in_parts(&mut self, mask: W, purpose: Purpose) -> Result<Result<(), usize>> {
         let most = self.most_groups();
         let (source, counters) = (self.problem.source, &mut self.counters);
+        if purpose == Purpose::Keeping && most < source.n_rows() as usize {
+            // A small part of the groups tells how many there are, and takes less time than counting in vain.
+            let mut picked = Picked::default();
+            visit_records(source, &mut |lot: Lot<'_, W, C>| picked.pick(lot, mask, 0, PARTS_TO_COUNT))?;
+            counters.merge_picked(&picked, mask);
+            let n_groups = counters.keys().len() * PARTS_TO_COUNT as usize;
+            if n_groups > most {
+                return Ok(Err(n_groups));
+            }
+        }
         let mut n_seen = 0;
         counters.begin();
         visit_records(source, &mut |lot: Lot<'_, W, C>| {
@@ -204,7 +221,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             (Some(tally), _) => self.counters.merge(tally.lot(), mask),
             (None, Some(records)) => self.counters.merge(records, mask),
             (None, None) if source.shows_keys() => {
-                if let Err(n_groups) = self.count_in_parts(mask)? {
+                if let Err(n_groups) = self.count_in_parts(mask, purpose)? {
                     self.judge_in_parts(mask, n_groups, purpose)?;
                 }
             }
@@ -242,7 +259,11 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             return Ok(None);
         }
         let budget = self.problem.policy.budget();
-        let first_parts = FIRST_PARTS.max(n_keys.div_ceil(self.most_groups() as u64).next_power_of_two());
+        // Not more keys than there is room for.
+        let most_keys =
+            self.problem.source.room().map_or(u64::MAX, |room| room / TIMES_PICKED / Self::BYTES_A_GROUP);
+        let least_parts = n_keys.div_ceil(most_keys.max(1)).next_power_of_two();
+        let first_parts = FIRST_PARTS.max(least_parts);
         let mut parts = first_parts;
         loop {
             match lot {
@@ -262,7 +283,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             if parts < first_parts || likely < LEAST_PARTS {
                 return Ok(None);
             }
-            parts = (1 << likely.ilog2()).max(n_keys.div_ceil(self.most_groups() as u64).next_power_of_two());
+            parts = (1 << likely.ilog2()).max(least_parts);
             if parts >= first_parts {
                 return Ok(None);
             }
