@@ -157,11 +157,6 @@ impl<'a> SpilledRelease<'a> {
         Ok(SpilledRelease { columns, codes, failure, is_released, before })
     }
 
-    fn is_released(&self, row: usize) -> bool {
-        let word = self.is_released[row / BLOCK * WORDS + row % BLOCK / 64];
-        word >> (row % BLOCK % 64) & 1 == 1
-    }
-
     /// The row of the table that is the released row of this number.
     fn row(&self, number: usize) -> usize {
         let block = self.before.partition_point(|&before| before <= number) - 1;
@@ -197,12 +192,20 @@ impl<'a> SpilledRelease<'a> {
             }
             codes.resize(n, 0);
             self.codes.read(column.at, row, &mut codes)?;
-            for (at, &code) in codes.iter().enumerate() {
-                if n_done == to.len() {
-                    break;
+            let mut at = 0;
+            while at < n && n_done < to.len() {
+                let in_block = (row + at) % BLOCK;
+                let word = self.is_released[(row + at) / BLOCK * WORDS + in_block / 64];
+                // Most rows are released: as many as a word has bits, all at once.
+                if word == u64::MAX && in_block % 64 == 0 && n - at >= 64 && to.len() - n_done >= 64 {
+                    to[n_done..n_done + 64].copy_from_slice(&codes[at..at + 64]);
+                    n_done += 64;
+                    at += 64;
+                    continue;
                 }
-                to[n_done] = code;
-                n_done += usize::from(self.is_released(row + at));
+                to[n_done] = codes[at];
+                n_done += (word >> (in_block % 64) & 1) as usize;
+                at += 1;
             }
             row += n;
         }

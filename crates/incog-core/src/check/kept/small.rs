@@ -44,6 +44,8 @@ pub(super) struct Small<'a, W, C> {
     last: Grouping,
     /// Some of the records, once they were asked for.
     sample: Option<Vec<W>>,
+    /// Room for keys of some groups.
+    picked: Picked<W, C>,
     /// What is known of the groups, where only those that are left out are in the counters.
     judged: Option<Judged>,
 }
@@ -71,6 +73,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             },
             last: Grouping::NOTHING,
             sample: None,
+            picked: Picked::default(),
             judged: None,
         }
     }
@@ -115,9 +118,10 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         let (source, counters) = (self.problem.source, &mut self.counters);
         if purpose == Purpose::Keeping && most < source.n_rows() as usize {
             // A small part of the groups tells how many there are, and takes less time than counting in vain.
-            let mut picked = Picked::default();
+            let picked = &mut self.picked;
+            picked.clear();
             visit_records(source, &mut |lot: Lot<'_, W, C>| picked.pick(lot, mask, 0, PARTS_TO_COUNT))?;
-            counters.merge_picked(&picked, mask);
+            counters.merge_picked(picked, mask);
             let n_groups = counters.keys().len() * PARTS_TO_COUNT as usize;
             if n_groups > most {
                 return Ok(Err(n_groups));
@@ -152,7 +156,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         let (mut keys, mut rows) = (Vec::new(), Vec::new());
         let mut judged = Judged { all: true, ..Judged::default() };
         let mut n_refused = 0;
-        let mut picked = Picked::default();
+        let picked = &mut self.picked;
         for part in 0..of {
             counters.begin();
             visit_records(source, &mut |lot: Lot<'_, W, C>| {
@@ -269,9 +273,12 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             match lot {
                 Some(lot) => self.counters.merge_some(lot, mask, parts),
                 None => {
-                    let mut picked = Picked::default();
-                    self.visit(&mut |lot| picked.pick(lot, mask, 0, parts))?;
-                    self.counters.merge_picked(&picked, mask);
+                    let picked = &mut self.picked;
+                    picked.clear();
+                    visit_records(self.problem.source, &mut |lot: Lot<'_, W, C>| {
+                        picked.pick(lot, mask, 0, parts);
+                    })?;
+                    self.counters.merge_picked(picked, mask);
                 }
             }
             let refused = self.counters.rows_below(self.k);

@@ -22,7 +22,10 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// No part has come yet.
     pub(crate) fn begin(&mut self) {
         self.n_groups = 0;
-        self.gathered = Gathered::default();
+        // The room stays: fresh pages take as long as what is put there.
+        self.gathered.groups.keys.clear();
+        self.gathered.groups.rows.clear();
+        self.gathered.n_distinct = 0;
     }
 
     /// Adds a part. The mask is the same for all parts.
@@ -50,8 +53,9 @@ impl<W: Word, C: Count> Counters<W, C> {
             self.collect(self.n_groups);
             return;
         }
-        let Dealt { keys, rows } = std::mem::take(&mut self.gathered.groups);
-        self.merge(Lot { keys: &keys, rows: Some(&rows) }, mask);
+        let groups = std::mem::take(&mut self.gathered.groups);
+        self.merge(Lot { keys: &groups.keys, rows: Some(&groups.rows) }, mask);
+        self.gathered.groups = groups;
     }
 
     /// How many groups there are so far, not fewer than that.
