@@ -17,21 +17,7 @@ use incog_testkit::{Sample, SampleColumn};
 const N_ROWS: usize = (1 << 19) + 4321;
 
 fn column(at: u64, n_values: u64, steps: &[u64]) -> SampleColumn {
-    let cell = |row: u64| {
-        let mixed = (row * 8 + at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33;
-        // Few values have most of the rows.
-        mixed % (1 + mixed / 7 % n_values)
-    };
-    let labels = |value: u64| {
-        let above = steps.iter().map(|step| format!("{} by {step}", value / step));
-        std::iter::once(format!("v{value}")).chain(above).collect()
-    };
-    SampleColumn {
-        name: format!("q{at}"),
-        hierarchy: (0..n_values).map(labels).collect(),
-        cells: (0..N_ROWS as u64).map(|row| format!("v{}", cell(row))).collect(),
-    }
+    SampleColumn::skewed(at, N_ROWS as u64, n_values, steps)
 }
 
 /// Sizes of groups at a node, by the definition.

@@ -3,11 +3,9 @@
 use incog_core::Watch;
 use incog_core::algorithm::{Algorithm, Search, optimum};
 use incog_core::check::Problem;
-use incog_core::frequency::{FrequencySource, Method, Rows};
-use incog_core::group::Demand;
+use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Mask, Side, Spec};
 use incog_core::hierarchy::{Attribute, Attributes};
-use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs, Direction, Needs};
 use incog_core::privacy::Policy;
 use incog_core::table::{Column, Role, Table};
@@ -139,14 +137,9 @@ fn failing_early_changes_no_answer() {
         .collect();
     let attributes = Attributes::new(attributes).unwrap();
     let rows = Rows::new(&table, &attributes).unwrap();
-    let bottom = Grouping::of_levels(&[0; 4]);
-    let all = rows.count(&bottom, &Demand::default(), Method::Auto).unwrap();
-    let some = rows.count_part(&bottom, &Demand::default(), 3, 16).unwrap().expect("rows are counted");
-    assert!(some.n_groups() > 0 && some.n_groups() < all.n_groups() / 8, "some of the groups");
     let mut n_early = 0;
     for (k, budget) in [(10, 500), (50, 5000), (2, 0)] {
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-        assert!(policy.judge(&some).unwrap().refused_rows <= policy.judge(&all).unwrap().refused_rows);
         let problem = Problem { source: &rows, policy: &policy };
         let costs = Costs::new(problem, &attributes).unwrap();
         let metric = incog_core::registry::find(metric::ALL, "loss").unwrap().item;

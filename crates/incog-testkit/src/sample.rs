@@ -25,6 +25,27 @@ pub struct SampleColumn {
     pub cells: Vec<String>,
 }
 
+impl SampleColumn {
+    /// Column number `at` of a large table: values `v0`, `v1`, ..., few of which have most of the rows, and above them a level for each
+    /// step, whose labels are of so many values.
+    pub fn skewed(at: u64, n_rows: u64, n_values: u64, steps: &[u64]) -> Self {
+        let cell = |row: u64| {
+            let mixed = (row * 8 + at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33;
+            mixed % (1 + mixed / 7 % n_values)
+        };
+        let labels = |value: u64| {
+            let above = steps.iter().map(|step| format!("{} by {step}", value / step));
+            std::iter::once(format!("v{value}")).chain(above).collect()
+        };
+        SampleColumn {
+            name: format!("q{at}"),
+            hierarchy: (0..n_values).map(labels).collect(),
+            cells: (0..n_rows).map(|row| format!("v{}", cell(row))).collect(),
+        }
+    }
+}
+
 impl Sample {
     /// The same with its first column several times, so that ties abound.
     #[must_use]

@@ -162,7 +162,7 @@ impl fmt::Display for Finding {
 }
 
 /// All claims with what was found, and what was measured beside them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// Claims.
     pub findings: Vec<Finding>,
@@ -238,13 +238,7 @@ pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>,
 
 /// Checks every claim of a table that nobody is going to write.
 pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
-    let mut report = Report {
-        findings: Vec::new(),
-        smallest_group: None,
-        fewest_persons: None,
-        group_sizes: Vec::new(),
-        measured: Vec::new(),
-    };
+    let mut report = Report::default();
     let Some(Columns { quasi, are_declared }) = columns_of(release, claims, &mut report) else {
         return report;
     };

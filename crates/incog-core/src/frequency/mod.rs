@@ -97,19 +97,6 @@ pub trait FrequencySource: Sync {
         None
     }
 
-    /// Some of the groups, each whole: part number `part` of `parts`, a power of two, which have about equally many records.
-    /// `None` where the source cannot do it.
-    fn count_part(
-        &self,
-        grouping: &Grouping,
-        demand: &Demand,
-        part: u32,
-        parts: u32,
-    ) -> Result<Option<FrequencySet>> {
-        let _ = (grouping, demand, part, parts);
-        Ok(None)
-    }
-
     /// The records as cells, for searches that recode some of the records of a group and not others. `None` where the
     /// source has counts only.
     fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {

@@ -69,13 +69,6 @@ const PARTS: usize = 256;
 /// How many keys are looked at to tell whether most are different.
 const SAMPLE: usize = 1 << 14;
 
-/// To which of `parts` parts, a power of two, a masked key belongs. By bits from the middle of the hash: keys are dealt out by the
-/// low ones, and tables indexed by the high ones.
-pub(crate) fn part_of<K: Key>(masked: &K, parts: u32) -> u32 {
-    debug_assert!(parts.is_power_of_two());
-    (masked.mix() >> 24) as u32 & (parts - 1)
-}
-
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
 pub(crate) fn regroup<K: Key>(
     keys: &[K],

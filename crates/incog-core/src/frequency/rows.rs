@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
-use crate::frequency::regroup::{Assignment, Regrouped, part_of, regroup};
+use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::stored::Gathered;
 use crate::frequency::{
     Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, PackedKeys, Scratch,
@@ -347,24 +347,6 @@ impl FrequencySource for Rows {
 
     fn room(&self) -> Option<u64> {
         self.room
-    }
-
-    fn count_part(
-        &self,
-        grouping: &Grouping,
-        demand: &Demand,
-        part: u32,
-        parts: u32,
-    ) -> Result<Option<FrequencySet>> {
-        if !demand.is_rows_only() {
-            return Ok(None);
-        }
-        with_keys!(self.layout, &self.keys, |keys, packed| {
-            let mask = packed.target(&self.layout, grouping).mask;
-            let masked = keys.par_iter().map(|key| key.masked(&mask));
-            let some: Vec<_> = masked.filter(|key| part_of(key, parts) == part).collect();
-            self.group(&some, packed, grouping, demand, Method::Auto).map(Some)
-        })
     }
 
     fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {

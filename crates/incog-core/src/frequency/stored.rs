@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
-use crate::frequency::regroup::{Assignment, Regrouped, part_of, regroup};
+use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::rows::check_number;
 use crate::frequency::{
     FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, Scratch,
@@ -99,27 +99,17 @@ impl Stored {
         Ok(())
     }
 
-    /// The groups of those records whose masked keys are to be looked at.
+    /// The groups of all records.
     fn group<W: PackedWord>(
         &self,
         packed: &Packed<W>,
         grouping: &Grouping,
         method: Method,
-        is_meant: Option<&dyn Fn(&W) -> bool>,
     ) -> Result<FrequencySet> {
         let target = packed.target(&self.layout, grouping);
         let mut gathered = Gathered::default();
         let mut scratch = Scratch::default();
-        let mut some = Vec::new();
         self.visit(&mut |keys: &[W]| {
-            let keys = match is_meant {
-                None => keys,
-                Some(is_meant) => {
-                    some.clear();
-                    some.extend(keys.iter().map(|key| key.masked(&target.mask)).filter(|key| is_meant(key)));
-                    &some
-                }
-            };
             let groups = regroup(keys, None, &target, method, Assignment::Skip, &mut scratch);
             gathered.add(groups, &target, &mut scratch);
             Ok(())
@@ -165,8 +155,8 @@ impl FrequencySource for Stored {
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         rows_only(demand)?;
         match self.layout.width() {
-            KeyWidth::U64 => self.group(self.layout.packed_u64(), grouping, method, None),
-            _ => self.group(self.layout.packed_u128(), grouping, method, None),
+            KeyWidth::U64 => self.group(self.layout.packed_u64(), grouping, method),
+            _ => self.group(self.layout.packed_u128(), grouping, method),
         }
     }
 
@@ -184,27 +174,6 @@ impl FrequencySource for Stored {
 
     fn room(&self) -> Option<u64> {
         Some(self.room)
-    }
-
-    fn count_part(
-        &self,
-        grouping: &Grouping,
-        demand: &Demand,
-        part: u32,
-        parts: u32,
-    ) -> Result<Option<FrequencySet>> {
-        rows_only(demand)?;
-        let method = Method::Auto;
-        match self.layout.width() {
-            KeyWidth::U64 => {
-                let is_meant = |key: &u64| part_of(key, parts) == part;
-                self.group(self.layout.packed_u64(), grouping, method, Some(&is_meant)).map(Some)
-            }
-            _ => {
-                let is_meant = |key: &u128| part_of(key, parts) == part;
-                self.group(self.layout.packed_u128(), grouping, method, Some(&is_meant)).map(Some)
-            }
-        }
     }
 }
 

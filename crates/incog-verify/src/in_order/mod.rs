@@ -48,13 +48,7 @@ pub fn verify_in_order<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Ver
 
 /// Checks every claim of a table that nobody is going to write.
 pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
-    let mut report = Report {
-        findings: Vec::new(),
-        smallest_group: None,
-        fewest_persons: None,
-        group_sizes: Vec::new(),
-        measured: Vec::new(),
-    };
+    let mut report = Report::default();
     if let Err(found) = claims.source.as_ref().ok_or("there is no input").and_then(can_be_compared) {
         let claim = "the release can be compared with its input row by row".to_owned();
         report.findings.push(Finding { claim, found: found.to_owned(), holds: false });

@@ -197,7 +197,8 @@ impl<'a> SpilledRelease<'a> {
                 let in_block = (row + at) % BLOCK;
                 let word = self.is_released[(row + at) / BLOCK * WORDS + in_block / 64];
                 // Most rows are released: as many as a word has bits, all at once.
-                if word == u64::MAX && in_block % 64 == 0 && n - at >= 64 && to.len() - n_done >= 64 {
+                if word == u64::MAX && in_block.is_multiple_of(64) && n - at >= 64 && to.len() - n_done >= 64
+                {
                     to[n_done..n_done + 64].copy_from_slice(&codes[at..at + 64]);
                     n_done += 64;
                     at += 64;
