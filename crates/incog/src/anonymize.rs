@@ -1,8 +1,6 @@
-//! `incog anonymize`: the best release, verified, written, and explained in a few lines.
+//! `incog anonymize`: the best release, verified and written.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::{
     Algorithm, Coverage, Quality, best_first, has_best_first_search, has_optimum_search,
@@ -22,92 +20,15 @@ use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_or
 
 use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
-use crate::job::RecordJob;
-use crate::local::{LocalColumn, LocalRelease, LocalSearch, NodeSearch, Recoded};
+use crate::local::{LocalRelease, LocalSearch, NodeSearch, Recoded};
+use crate::places::NewFolder;
 use crate::plan::Plan;
-use crate::record::{ENDING, Key, Record, Seen};
-use crate::requirements;
+use crate::published::{Better, Judged, Published};
+use crate::record::{Key, Record, Seen};
 use crate::settings::LimitSettings;
 use crate::sink::{self, Finished, Layout, Unfinished};
-use crate::source;
 use crate::spill::{Spilled, SpilledInput, SpilledRelease};
-use crate::verification::{Collected, Released, claims, not_verified, write_report};
-
-/// A release that was verified and written.
-#[derive(Debug)]
-pub struct Published {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Where its record is, if one was written.
-    pub record: Option<PathBuf>,
-    /// What each quasi-identifier became: its name, its level, and the highest level there is. None where recoding is
-    /// local.
-    pub levels: Vec<(String, u8, u8)>,
-    /// What each quasi-identifier became, and the distortion ratio of all, where recoding is local.
-    pub local: Option<(Vec<LocalColumn>, f64)>,
-    /// Rows of the input.
-    pub rows: u64,
-    /// Rows that were left out.
-    pub suppressed_rows: u64,
-    /// Rows that could have been left out.
-    pub budget: u64,
-    /// The metric by which the release is the best.
-    pub metric: &'static str,
-    /// Its score.
-    pub score: f64,
-    /// Its loss.
-    pub loss: f64,
-    /// Whether there is no better release of its kind, by the metric.
-    pub quality: Quality,
-    /// How many nodes were judged, of how many there are, where that is how it was found.
-    pub judged: Option<Judged>,
-    /// Its kind: full-domain, or the algorithm of another recoding.
-    pub model: &'static str,
-    /// What there is to say of the search, a line each.
-    pub notes: Vec<String>,
-    /// What the independent checker found.
-    pub report: Report,
-    /// What it would take to keep one column more detailed, the cheapest first.
-    pub better: Vec<Better>,
-}
-
-/// A release with one column at a lower level, which the policy does not allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Better {
-    /// The column.
-    pub column: String,
-    /// The level it would have.
-    pub level: u8,
-    /// How many rows would have to be left out.
-    pub suppressed_rows: u64,
-}
-
-/// How much of a lattice was judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Judged {
-    /// Nodes that were judged.
-    pub nodes: u64,
-    /// Nodes that there are; if there are more than this can hold, the most it can.
-    pub of: u128,
-}
-
-impl Judged {
-    fn of(nodes: u64, heights: &[u8]) -> Self {
-        let of = heights.iter().fold(1_u128, |n, &height| n.saturating_mul(u128::from(height) + 1));
-        Judged { nodes, of }
-    }
-}
-
-impl fmt::Display for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judged { nodes, of } = self;
-        if *of < 1_000_000_000 {
-            write!(f, "{nodes} of {of} nodes judged")
-        } else {
-            write!(f, "{nodes} of {:.1e} nodes judged", *of as f64)
-        }
-    }
-}
+use crate::verification::{Collected, Released, claims, not_verified};
 
 /// What came of a job.
 #[derive(Debug)]
@@ -422,72 +343,6 @@ impl Plan {
         })
     }
 
-    /// Where the release goes, and the folder that must be made for it. In a folder it is called like the data.
-    fn output_path(&self) -> Result<(PathBuf, Option<PathBuf>)> {
-        let Some(path) = self.job.output.as_ref().and_then(|output| output.path.as_ref()) else {
-            return Err(self
-                .job
-                .mistake(&["output"], "the job does not say where to write the release")
-                .with_hint("give [output] path = \"release.csv\", or --output"));
-        };
-        let mut path = self.job.resolve(path);
-        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
-        let missing_folder = (is_folder && !path.exists()).then(|| path.clone());
-        if is_folder {
-            let name = self.files[0].file_name().filter(|name| *name != source::STANDARD);
-            path.push(name.unwrap_or("release.csv".as_ref()));
-        }
-        Ok((path, missing_folder))
-    }
-
-    /// What is written must replace neither what was read nor each other.
-    fn check_places(&self, release: &Path, record: Option<&Path>) -> Result<()> {
-        let mut taken: Vec<(&str, PathBuf)> = Vec::new();
-        let is_file = |file: &&PathBuf| file.as_os_str() != source::STANDARD;
-        taken.extend(self.files.iter().filter(is_file).map(|file| ("data", place_of(file))));
-        if !self.job.path.as_os_str().is_empty() {
-            taken.push(("job", place_of(&self.job.path)));
-        }
-        for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
-            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
-        }
-        for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
-            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
-        }
-        let key = self.key_path();
-        let mut written = vec![("release", "path", release)];
-        if let Some(record) = record {
-            written.extend([("key", "key", key.as_path()), ("record", "record", record)]);
-        }
-        for (what, setting, path) in written {
-            if what == "key" && path.as_os_str() == source::STANDARD {
-                let mistake = "the key cannot go to standard output";
-                return Err(self.job.mistake(&["output", setting], mistake).with_hint("name a file"));
-            }
-            let place = place_of(path);
-            if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place) {
-                let mistake = format!("the {what} would replace the {other}");
-                return Err(self.job.mistake(&["output", setting], mistake).with_hint("choose another path"));
-            }
-            taken.push((what, place));
-        }
-        Ok(())
-    }
-
-    /// Where the record goes, if there is to be one: a release on standard output has none unless it is asked for.
-    fn record_path(&self, release: &Path) -> Option<PathBuf> {
-        match self.job.output.as_ref().and_then(|output| output.record.as_ref()) {
-            Some(RecordJob::Wanted(false)) => None,
-            Some(RecordJob::Path(path)) => Some(self.job.resolve(path)),
-            Some(RecordJob::Wanted(true)) | None => record_of(release),
-        }
-    }
-
-    fn key_path(&self) -> PathBuf {
-        let key = self.job.output.as_ref().and_then(|output| output.key.clone());
-        self.job.resolve(&key.unwrap_or_else(|| KEY.into()))
-    }
-
     /// What it would take to keep one column one level more detailed.
     fn better(&self, best: &Statistics, known: &[(Vec<u8>, u64)]) -> Result<Vec<Better>> {
         let mut better = Vec::new();
@@ -661,151 +516,5 @@ fn is_as_collected(recoding: &Recoding, at: usize, attribute: &Attribute) -> boo
         // An interval of one value may be written in another way than the value.
         Recoding::PerBox(recoding) => (0..recoding.n_boxes())
             .all(|number| matches!(recoding.side(number, at), Side::Label { level, .. } if is_lowest(level))),
-    }
-}
-
-/// The publisher's key, beside the job.
-pub(crate) const KEY: &str = "incog.key";
-
-/// The record that belongs to a release.
-pub fn record_of(release: &Path) -> Option<PathBuf> {
-    if release.as_os_str() == source::STANDARD {
-        return None;
-    }
-    let mut name = release.as_os_str().to_owned();
-    name.push(ENDING);
-    Some(name.into())
-}
-
-/// A folder that was made for an output, and is removed again if nothing comes of it.
-struct NewFolder(Option<PathBuf>);
-
-impl NewFolder {
-    fn make(folder: Option<PathBuf>) -> Result<Self> {
-        if let Some(folder) = &folder {
-            std::fs::create_dir(folder).map_err(|error| {
-                Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {error}", folder.display()))
-                    .with_hint("only the last folder of the path is made")
-            })?;
-        }
-        Ok(NewFolder(folder))
-    }
-
-    fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for NewFolder {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.0 {
-            // It was empty when it was made; if somebody else put something there, it stays.
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
-}
-
-/// Where a path leads, whether or not a file is there.
-pub(crate) fn place_of(path: &Path) -> PathBuf {
-    if path.as_os_str() == source::STANDARD {
-        return path.to_owned();
-    }
-    let in_folder = || {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some(folder.canonicalize().ok()?.join(path.file_name()?))
-    };
-    let place = path.canonicalize().ok().or_else(in_folder);
-    place.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_owned())
-}
-
-/// Do both paths lead to one file?
-pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
-/// A path as seen from the current folder, if it lies there.
-pub(crate) fn from_here(path: &Path) -> &Path {
-    let folder = std::env::current_dir().ok();
-    folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path)
-}
-
-/// A share as a percentage that is not smaller.
-pub(crate) fn percent_at_most(share: f64) -> String {
-    format!("{:.1} %", (share * 1000.0).ceil() / 10.0)
-}
-
-impl fmt::Display for Published {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n_released = self.rows - self.suppressed_rows;
-        writeln!(
-            f,
-            "{}: {n_released} rows released, {} suppressed",
-            from_here(&self.path).display(),
-            self.suppressed_rows
-        )?;
-        for (name, level, highest) in &self.levels {
-            let how = match (*level, *highest) {
-                (0, _) => "as collected".to_owned(),
-                (level, highest) if level == highest => {
-                    format!("level {level} of {highest}: fully generalized")
-                }
-                (level, highest) => format!("level {level} of {highest}"),
-            };
-            writeln!(f, "  {name}: {how}")?;
-        }
-        if let Some((columns, distortion)) = &self.local {
-            columns.iter().try_for_each(|column| writeln!(f, "  {column}"))?;
-            let n_groups: u64 = self.report.group_sizes.iter().map(|(_, groups)| groups).sum();
-            write!(f, "{n_groups} groups, distortion {distortion:.4}, ")?;
-        }
-        write!(f, "loss {:.4}", self.loss)?;
-        let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
-        if !is_told {
-            write!(f, ", {} {:.4}", self.metric, self.score)?;
-        }
-        match self.quality {
-            Quality::Optimal => {
-                write!(
-                    f,
-                    "\noptimal: no {} release that satisfies the policy is better by {}{}",
-                    self.model,
-                    self.metric,
-                    if self.model == "ordered-set" {
-                        ", of all that are cut halfway between values"
-                    } else {
-                        ""
-                    }
-                )
-            }
-            Quality::Within { gap, bound } => write!(
-                f,
-                "\nat most {} from optimal: no {} release that satisfies the policy has a {} better than {bound:.4}",
-                percent_at_most(gap),
-                self.model,
-                self.metric
-            ),
-            Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
-        }?;
-        if let Some(judged) = self.judged {
-            write!(f, " ({judged})")?;
-        }
-        for note in &self.notes {
-            write!(f, "\n{note}")?;
-        }
-        writeln!(f, "\n\nverified independently, from the released labels:")?;
-        write_report(f, &self.report)?;
-        if let Some(record) = &self.record {
-            writeln!(f, "record: {}", from_here(record).display())?;
-        }
-        if self.better.is_empty() {
-            return Ok(());
-        }
-        let share = |rows: u64| 100.0 * rows as f64 / self.rows.max(1) as f64;
-        writeln!(f, "\nfor more detail, allow more suppression than {:.1} %:", share(self.budget))?;
-        for Better { column, level, suppressed_rows } in self.better.iter().take(3) {
-            let share = share(*suppressed_rows);
-            writeln!(f, "  {column} at level {level} would take {share:.1} % ({suppressed_rows} rows)")?;
-        }
-        writeln!(f, "or a smaller k, or hierarchies with more levels in between")
     }
 }

@@ -16,10 +16,11 @@ use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use serde::Serialize;
 
-use crate::anonymize::{Attempt, How, percent_at_most};
+use crate::anonymize::{Attempt, How};
 use crate::job::{Job, MondrianCuts, SearchJob};
 use crate::local::AlgorithmChoice;
 use crate::plan::Plan;
+use crate::published::percent_at_most;
 use crate::settings;
 use crate::sink::Unfinished;
 use crate::verification::Collected;

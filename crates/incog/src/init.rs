@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use incog_core::privacy::KAnonymity;
 use incog_core::{Error, Result, Watch};
 
-use crate::anonymize::is_same_file;
 use crate::job::RoleJob;
+use crate::places::is_same_file;
 use crate::profile::{self, ColumnProfile, Exposures, Kind, Profile, share};
 use crate::propose::{Proposal, propose};
 use crate::sink::Unfinished;

@@ -9,13 +9,13 @@ use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::Labels;
 use incog_verify::{DatabaseReport, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
 
-use crate::anonymize::{KEY, from_here, place_of};
 use crate::database::plan::DatabasePlan;
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
 use crate::job::{Order, ReleaseKind};
+use crate::places::{KEY, from_here, place_of};
 use crate::record::Key;
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use incog_core::{Error, ErrorKind, Result};
 
-use crate::anonymize::is_same_file;
+use crate::places::is_same_file;
 use crate::sink::Unfinished;
 use crate::workbench::{Subject, paths};
 

@@ -1,0 +1,147 @@
+//! Where do the files of a release go?
+//!
+//! What is written must replace neither what was read nor each other, and everything has its place before anything is
+//! written.
+
+use std::path::{Path, PathBuf};
+
+use incog_core::{Error, ErrorKind, Result};
+
+use crate::job::RecordJob;
+use crate::plan::Plan;
+use crate::record::ENDING;
+use crate::requirements;
+use crate::source;
+
+impl Plan {
+    /// Where the release goes, and the folder that must be made for it. In a folder it is called like the data.
+    pub(crate) fn output_path(&self) -> Result<(PathBuf, Option<PathBuf>)> {
+        let Some(path) = self.job.output.as_ref().and_then(|output| output.path.as_ref()) else {
+            return Err(self
+                .job
+                .mistake(&["output"], "the job does not say where to write the release")
+                .with_hint("give [output] path = \"release.csv\", or --output"));
+        };
+        let mut path = self.job.resolve(path);
+        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
+        let missing_folder = (is_folder && !path.exists()).then(|| path.clone());
+        if is_folder {
+            let name = self.files[0].file_name().filter(|name| *name != source::STANDARD);
+            path.push(name.unwrap_or("release.csv".as_ref()));
+        }
+        Ok((path, missing_folder))
+    }
+
+    /// What is written must replace neither what was read nor each other.
+    pub(crate) fn check_places(&self, release: &Path, record: Option<&Path>) -> Result<()> {
+        let mut taken: Vec<(&str, PathBuf)> = Vec::new();
+        let is_file = |file: &&PathBuf| file.as_os_str() != source::STANDARD;
+        taken.extend(self.files.iter().filter(is_file).map(|file| ("data", place_of(file))));
+        if !self.job.path.as_os_str().is_empty() {
+            taken.push(("job", place_of(&self.job.path)));
+        }
+        for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
+            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
+        }
+        for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
+            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
+        }
+        let key = self.key_path();
+        let mut written = vec![("release", "path", release)];
+        if let Some(record) = record {
+            written.extend([("key", "key", key.as_path()), ("record", "record", record)]);
+        }
+        for (what, setting, path) in written {
+            if what == "key" && path.as_os_str() == source::STANDARD {
+                let mistake = "the key cannot go to standard output";
+                return Err(self.job.mistake(&["output", setting], mistake).with_hint("name a file"));
+            }
+            let place = place_of(path);
+            if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place) {
+                let mistake = format!("the {what} would replace the {other}");
+                return Err(self.job.mistake(&["output", setting], mistake).with_hint("choose another path"));
+            }
+            taken.push((what, place));
+        }
+        Ok(())
+    }
+
+    /// Where the record goes, if there is to be one: a release on standard output has none unless it is asked for.
+    pub(crate) fn record_path(&self, release: &Path) -> Option<PathBuf> {
+        match self.job.output.as_ref().and_then(|output| output.record.as_ref()) {
+            Some(RecordJob::Wanted(false)) => None,
+            Some(RecordJob::Path(path)) => Some(self.job.resolve(path)),
+            Some(RecordJob::Wanted(true)) | None => record_of(release),
+        }
+    }
+
+    pub(crate) fn key_path(&self) -> PathBuf {
+        let key = self.job.output.as_ref().and_then(|output| output.key.clone());
+        self.job.resolve(&key.unwrap_or_else(|| KEY.into()))
+    }
+}
+
+/// The publisher's key, beside the job.
+pub(crate) const KEY: &str = "incog.key";
+
+/// The record that belongs to a release.
+pub fn record_of(release: &Path) -> Option<PathBuf> {
+    if release.as_os_str() == source::STANDARD {
+        return None;
+    }
+    let mut name = release.as_os_str().to_owned();
+    name.push(ENDING);
+    Some(name.into())
+}
+
+/// A folder that was made for an output, and is removed again if nothing comes of it.
+pub(crate) struct NewFolder(Option<PathBuf>);
+
+impl NewFolder {
+    pub(crate) fn make(folder: Option<PathBuf>) -> Result<Self> {
+        if let Some(folder) = &folder {
+            std::fs::create_dir(folder).map_err(|error| {
+                Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {error}", folder.display()))
+                    .with_hint("only the last folder of the path is made")
+            })?;
+        }
+        Ok(NewFolder(folder))
+    }
+
+    pub(crate) fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // It was empty when it was made; if somebody else put something there, it stays.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Where a path leads, whether or not a file is there.
+pub(crate) fn place_of(path: &Path) -> PathBuf {
+    if path.as_os_str() == source::STANDARD {
+        return path.to_owned();
+    }
+    let in_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    let place = path.canonicalize().ok().or_else(in_folder);
+    place.or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Do both paths lead to one file?
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// A path as seen from the current folder, if it lies there.
+pub(crate) fn from_here(path: &Path) -> &Path {
+    let folder = std::env::current_dir().ok();
+    folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path)
+}
