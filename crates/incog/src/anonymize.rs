@@ -259,15 +259,20 @@ impl Plan {
             _ => PerLevel::new(self.problem(), &statistics.levels),
         };
         let recoding = recoding?;
-        let release: Box<dyn Labels + Send + 'a> = match &self.spilled {
-            None => Box::new(Released(Recoding::PerLevel(recoding).apply(&self.table, &self.attributes)?)),
-            Some(spilled) => {
-                Box::new(SpilledRelease::new(&self.table, spilled, &self.attributes, &recoding)?)
-            }
+        let apply = || -> Result<Box<dyn Labels + Send + 'a>> {
+            Ok(match &self.spilled {
+                None => {
+                    Box::new(Released(Recoding::PerLevel(recoding).apply(&self.table, &self.attributes)?))
+                }
+                Some(spilled) => {
+                    Box::new(SpilledRelease::new(&self.table, spilled, &self.attributes, &recoding)?)
+                }
+            })
         };
+        let (release, claims) = rayon::join(apply, || claims(self, input, RecodingClaim::FullDomain));
+        let (release, claims) = (release?, claims?);
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
-        let claims = claims(self, input, RecodingClaim::FullDomain)?;
         let check = || match &self.spilled {
             None => verify(release, &claims),
             Some(_) => verify_in_order(release, &claims),

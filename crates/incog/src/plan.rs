@@ -10,17 +10,18 @@ use std::path::PathBuf;
 use incog_core::algorithm::{MARKINGS, Search};
 use incog_core::check::{self, Problem};
 use incog_core::frequency::{FrequencySource, Rows};
-use incog_core::hierarchy::Attributes;
+use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
+use rayon::prelude::*;
 
 use crate::checkers::CheckerChoice;
 use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
-use crate::job::{CountOrText, Job, RoleJob};
+use crate::job::{ColumnJob, CountOrText, Job, RoleJob};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
 use crate::record::Record;
@@ -204,15 +205,17 @@ impl Plan {
                 .with_hint("write a smaller number of rows or a percentage (\"1%\")"),
             );
         }
-        let quasi_identifiers =
-            job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
-        let attributes: Vec<_> = quasi_identifiers
-            .filter_map(|(name, column)| {
-                let data = table.column(name).expect("every declared column is in the table");
-                let fixed = fixed.and_then(|levels| levels.get(name)).copied();
-                mistakes.note(hierarchies::attribute(job, name, column, data, fixed))
-            })
-            .collect();
+        let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
+        let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
+        let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
+            let data = table.column(name).expect("every declared column is in the table");
+            let fixed = fixed.and_then(|levels| levels.get(name)).copied();
+            hierarchies::attribute(job, name, column, data, fixed)
+        });
+        // In the order of the columns, whichever thread was first.
+        let attributes: Vec<Result<Attribute>> = attributes.collect();
+        let attributes: Vec<Attribute> =
+            attributes.into_iter().filter_map(|attribute| mistakes.note(attribute)).collect();
         // Models look at the rows of their columns, which must be there.
         let required = match &spilled {
             None => None,
