@@ -248,3 +248,18 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
         }
     }
 }
+
+#[test]
+fn little_room_for_groups_changes_no_node() {
+    let Some(adult) = Adult::load() else { return };
+    let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+    for budget in [0, 45_222 / 20] {
+        let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
+        let rows = || Rows::new(&adult.table, &adult.attributes).unwrap();
+        let holding = |rows: &Rows| {
+            let found = search.run(Problem { source: rows, policy: &policy }, &Watch::new()).unwrap();
+            found.holding.iter().collect::<Vec<usize>>()
+        };
+        assert_eq!(holding(&rows().with_room(1 << 20)), holding(&rows()), "budget {budget}");
+    }
+}
