@@ -140,6 +140,30 @@ fn large_tables_are_judged_in_parts() {
     }
 }
 
+/// A set that is worth keeping, and larger than the room: it is made once, and not asked for again.
+#[test]
+fn what_cannot_be_kept_is_done_without() {
+    let n_rows = 2000;
+    let columns = (0..3).map(|at| SampleColumn::skewed(at, n_rows, 60, &[8, 64])).collect();
+    let sample = Sample::new(columns);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let policy = Policy::k_anonymity(3).unwrap().with_budget(20);
+    let expected = naive::satisfying(&sample, 3, 20);
+    for room in [0, 100, 1000] {
+        let rows = Rows::new(&table, &attributes).unwrap().with_room(room);
+        let stored = stored(&table, &attributes, room, None);
+        for source in [&rows as &dyn FrequencySource, &stored] {
+            let search =
+                Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+            let found = search.run(Problem { source, policy: &policy }, &Watch::new()).unwrap();
+            let holding: Vec<Vec<u8>> =
+                found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
+            assert_eq!(holding, expected, "room {room}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let cells = ["a", "b", "a", "c"];

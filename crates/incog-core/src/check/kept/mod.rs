@@ -317,7 +317,7 @@ struct KeptJudge<'a, G: Groups> {
     kept: Vec<Entry<G::Set>>,
     /// The mask of each of them, apart from the rest: some searches look through a thousand.
     masks: Vec<G::Mask>,
-    /// Groupings that were made and had hardly fewer groups: finer ones are in vain too.
+    /// Groupings that were made and had hardly fewer groups, or too many to be kept: finer ones are in vain too.
     in_vain: Vec<Grouping>,
     n_records: usize,
     n_kept: usize,
@@ -391,8 +391,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;
-                if self.is_worth_it(n_groups) {
-                    self.keep_last(bottom);
+                if self.is_worth_it(n_groups) && self.keep_last(bottom) {
                     continue;
                 }
             }
@@ -420,15 +419,14 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 return Ok(source);
             }
             self.count(source, &halfway, Purpose::Keeping)?;
-            if self.is_worth_it(n_groups) {
-                self.keep_last(halfway);
-            } else {
+            // Each turn either finds a nearer source or rules one out: it ends.
+            if !self.is_worth_it(n_groups) || !self.keep_last(halfway) {
                 self.in_vain.push(halfway);
             }
         }
     }
 
-    /// Is it known that a set would have hardly fewer groups?
+    /// Is it known that a set would have hardly fewer groups, or too many to be kept?
     fn is_in_vain(&self, grouping: &Grouping) -> bool {
         self.in_vain.iter().any(|in_vain| in_vain.generalizes(grouping))
     }
@@ -490,11 +488,11 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         n_groups <= most
     }
 
-    /// Keeps the groups counted last.
-    fn keep_last(&mut self, grouping: Grouping) {
+    /// Keeps the groups counted last, unless they are more than there is room for.
+    fn keep_last(&mut self, grouping: Grouping) -> bool {
         let n_groups = self.groups.n_groups();
         if n_groups > self.capacity {
-            return;
+            return false;
         }
         self.n_kept += n_groups;
         while self.n_kept > self.capacity {
@@ -513,6 +511,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         let place = self.kept.partition_point(|other| other.n_groups < n_groups);
         self.kept.insert(place, entry);
         self.masks.insert(place, self.groups.mask(&grouping));
+        true
     }
 }
 
