@@ -42,7 +42,19 @@ use small::Small;
 /// A set is made halfway where there are at least so many bits between a node and what it would be made from.
 const MIN_DISTANCE: u32 = 5;
 /// A set has hardly fewer groups than it was made from if it has more bits than those can fill, and so many more.
-const SPARE_BITS: u32 = 12;
+const SPARE_BITS: u32 = 18;
+/// How far below the node: the share of its distance to another set,
+const HALFWAY: Share = Share { of: 2, times: 1 };
+/// which is more where rows may be suppressed, because many more nodes are asked about then, and it will serve more of them;
+const HALFWAY_WITH_BUDGET: Share = Share { of: 10, times: 7 };
+/// and less where it is made from the records.
+const HALFWAY_FROM_RECORDS: Share = Share { of: 3, times: 1 };
+/// A set is kept if it has at most so many groups of those that it was made from;
+const WORTH: Share = Share { of: 20, times: 13 };
+/// equal records are put together if that leaves so many of them,
+const WORTH_OF_RECORDS: Share = Share { of: 5, times: 4 };
+/// and what is made from large sets is kept if it has at most so many.
+const WORTH_OF_LARGE: Share = Share { of: 2, times: 1 };
 /// Sets of so many groups and more are large: merging them by hash costs more than it saves,
 const LARGE: usize = 1 << 17;
 /// so what is made halfway from them has at most so many bits.
@@ -53,6 +65,19 @@ const RECORDS_PER_GROUP: usize = 80;
 const FEW_SCANS: u64 = 4;
 /// Of small tables more sets are kept, up to so many groups.
 const SMALL: usize = 1 << 22;
+
+/// A share of a number.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    of: usize,
+    times: usize,
+}
+
+impl Share {
+    fn take(self, n: usize) -> usize {
+        n / self.of * self.times + n % self.of * self.times / self.of
+    }
+}
 
 /// How much memory there is for sets and counters, apart from large tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,6 +338,8 @@ struct KeptJudge<'a, G: Groups> {
     /// All attributes at their lowest level.
     bottom: Grouping,
     keep: Keep,
+    /// How far below a node sets are made.
+    halfway: Share,
     /// Those with the fewest groups first.
     kept: Vec<Entry<G::Set>>,
     /// The mask of each of them, apart from the rest: some searches look through a thousand.
@@ -340,6 +367,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             layout,
             bottom,
             keep,
+            halfway: if problem.policy.budget() > 0 { HALFWAY_WITH_BUDGET } else { HALFWAY },
             kept: Vec::new(),
             masks: Vec::new(),
             in_vain: Vec::new(),
@@ -391,7 +419,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;
-                if self.is_worth_it(n_groups) && self.keep_last(bottom) {
+                if self.is_worth_it(n_groups, WORTH_OF_RECORDS) && self.keep_last(bottom) {
                     continue;
                 }
             }
@@ -405,7 +433,8 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 Some(_) if n_groups < LARGE => n_groups.max(1).ilog2() + SPARE_BITS,
                 Some(_) => DENSE_BITS,
             };
-            let limit = (n_bits + distance / 2).min(most);
+            let halfway = if source.is_none() { HALFWAY_FROM_RECORDS } else { self.halfway };
+            let limit = (n_bits + halfway.take(distance as usize) as u32).min(most);
             let floor = source.map_or(self.bottom, |at| self.kept[at].grouping);
             let mut halfway = *to;
             if source.is_none() && n_groups >= LARGE && self.groups.estimate(to).is_some() {
@@ -420,7 +449,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             }
             self.count(source, &halfway, Purpose::Keeping)?;
             // Each turn either finds a nearer source or rules one out: it ends.
-            if !self.is_worth_it(n_groups) || !self.keep_last(halfway) {
+            if !self.is_worth_it(n_groups, WORTH) || !self.keep_last(halfway) {
                 self.in_vain.push(halfway);
             }
         }
@@ -479,24 +508,25 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
     }
 
     /// Are the groups counted last clearly fewer than those that they were made from?
-    fn is_worth_it(&self, n_before: usize) -> bool {
-        if !self.groups.are_all_there() {
-            return false;
-        }
-        let n_groups = self.groups.n_groups() as u64;
-        let most = if n_before < LARGE { n_before as u64 / 5 * 4 } else { n_before as u64 / 2 };
-        n_groups <= most
+    fn is_worth_it(&self, n_before: usize, share: Share) -> bool {
+        let share = if n_before < LARGE { share } else { WORTH_OF_LARGE };
+        self.groups.are_all_there() && self.groups.n_groups() <= share.take(n_before)
     }
 
     /// Keeps the groups counted last, unless they are more than there is room for.
     fn keep_last(&mut self, grouping: Grouping) -> bool {
         let n_groups = self.groups.n_groups();
-        if n_groups > self.capacity {
+        // Without the set that everything can be made from, there are only the records: it stays if others have room beside it.
+        let stays = |entry: &Entry<_>| entry.grouping == self.bottom && entry.n_groups <= self.capacity / 2;
+        let n_staying: usize =
+            self.kept.iter().filter(|entry| stays(entry)).map(|entry| entry.n_groups).sum();
+        if n_groups > self.capacity - n_staying {
             return false;
         }
         self.n_kept += n_groups;
         while self.n_kept > self.capacity {
-            let oldest = (0..self.kept.len()).min_by_key(|&at| self.kept[at].last_used);
+            let others = (0..self.kept.len()).filter(|&at| !stays(&self.kept[at]));
+            let oldest = others.min_by_key(|&at| self.kept[at].last_used);
             let Some(at) = oldest else { break };
             self.n_kept -= self.kept.remove(at).n_groups;
             self.masks.remove(at);
@@ -530,7 +560,7 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
         let (n_before, _) = self.extent(source);
         let n_groups = self.groups.n_groups();
-        if is_asked_from && self.is_worth_it(n_before) {
+        if is_asked_from && self.is_worth_it(n_before, WORTH) {
             self.keep_last(*to);
         }
         let refused_rows = self.groups.are_all_counted().then_some(judgement.refused_rows);
@@ -544,7 +574,7 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         let (n_before, _) = self.extent(source);
         let largest = self.groups.largest_k(most);
         // Where everything holds, nothing above is asked about.
-        if largest < most && self.is_worth_it(n_before) {
+        if largest < most && self.is_worth_it(n_before, WORTH) {
             self.keep_last(*to);
         }
         Ok(largest)
