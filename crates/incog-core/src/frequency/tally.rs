@@ -302,7 +302,7 @@ impl<W: Word, C: Count> Counters<W, C> {
             self.make_room(lot.len());
             self.n_groups = 0;
             self.hash(lot, mask);
-        } else {
+        } else if !self.deals_shared(lot, mask) {
             self.deal_out(lot, mask);
         }
     }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 
 /// From this many keys on, threads are worth their while.
-const SHARED_FROM: usize = 1 << 19;
+const SHARED_FROM: usize = 1 << 16;
 
 /// With more bits, merging what the threads have counted takes as long as counting.
 pub(super) const SHARED_DENSE_BITS: u32 = 18;
@@ -23,6 +23,12 @@ pub(super) struct Team<W, C> {
     members: Vec<Counters<W, C>>,
 }
 
+/// How many threads share so many keys, if it is worth their while.
+fn threads_for(n_keys: usize) -> Option<usize> {
+    let n_threads = rayon::current_num_threads();
+    (n_threads > 1 && n_keys >= SHARED_FROM).then_some(n_threads)
+}
+
 impl<'a, W: Word, C: Count> Lot<'a, W, C> {
     fn slice(self, share: std::ops::Range<usize>) -> Lot<'a, W, C> {
         Lot { keys: &self.keys[share.clone()], rows: self.rows.map(|rows| &rows[share]) }
@@ -32,19 +38,21 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
 impl<W: Word, C: Count> Counters<W, C> {
     /// Groups keys by the bits of `mask`, if that is worth several threads.
     pub(super) fn merges_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
-        let n_threads = rayon::current_num_threads();
-        if n_threads < 2 || lot.len() < SHARED_FROM {
-            return false;
-        }
         let n_bits = mask.n_ones();
-        if n_bits <= SHARED_DENSE_BITS {
-            self.dense_shared(lot, mask, n_threads);
-        } else if n_bits <= DENSE_BITS {
-            return false;
-        } else {
-            self.dealt_shared(lot, mask, n_threads);
+        if n_bits > DENSE_BITS {
+            return self.deals_shared(lot, mask);
         }
+        let Some(n_threads) = threads_for(lot.len()).filter(|_| n_bits <= SHARED_DENSE_BITS) else {
+            return false;
+        };
+        self.dense_shared(lot, mask, n_threads);
         true
+    }
+
+    /// The same without a counter for every cell.
+    pub(super) fn deals_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
+        let n_threads = threads_for(lot.len());
+        n_threads.inspect(|&n_threads| self.dealt_shared(lot, mask, n_threads)).is_some()
     }
 
     /// Picks the keys for which `is_in` says so, if that is worth several threads.
@@ -53,10 +61,9 @@ impl<W: Word, C: Count> Counters<W, C> {
         is_in: impl Fn(W) -> bool + Sync,
         to: &mut Dealt<W, C>,
     ) -> bool {
-        let n_threads = rayon::current_num_threads();
-        if n_threads < 2 || lot.len() < SHARED_FROM {
+        let Some(n_threads) = threads_for(lot.len()) else {
             return false;
-        }
+        };
         let n_keys = lot.len().div_ceil(n_threads);
         let starts: Vec<usize> = (0..lot.len()).step_by(n_keys).collect();
         let picked = starts.into_par_iter().map(|start| {
@@ -79,10 +86,9 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// Adds keys to the counters of their cells, if that is worth several threads.
     pub(super) fn counts_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
-        let n_threads = rayon::current_num_threads();
-        if n_threads < 2 || lot.len() < SHARED_FROM {
+        let Some(n_threads) = threads_for(lot.len()) else {
             return false;
-        }
+        };
         self.count_by_members(lot, mask, n_threads);
         true
     }
@@ -139,12 +145,12 @@ impl<W: Word, C: Count> Counters<W, C> {
         mask: W,
         has_rows: bool,
     ) {
-        let n_keys =
-            parts.clone().flat_map(|part| dealers.iter().map(move |dealer| dealer.part(part).len())).sum();
-        self.make_room(n_keys);
         self.n_groups = 0;
         let mut dealt = std::mem::take(&mut self.some);
         for part in parts {
+            // Room for what there is and this part: memory that was never used costs more than what is put there.
+            let n_keys: usize = dealers.iter().map(|dealer| dealer.part(part).len()).sum();
+            self.make_room(self.n_groups + n_keys);
             dealt.keys.clear();
             dealt.rows.clear();
             for dealer in dealers {
