@@ -14,8 +14,8 @@ use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::stored::Gathered;
 use crate::frequency::{
-    Cells, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Method, PackedKeys, Scratch,
-    with_keys,
+    Cells, Counters, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Lot, Method, PackedKeys,
+    PackedWord, Scratch, with_keys,
 };
 use crate::group::{Demand, Measures, Pairs};
 use crate::hierarchy::Attributes;
@@ -24,6 +24,8 @@ use crate::table::{Column, Table};
 
 /// From this many records on, threads are worth their while.
 const SHARED_FROM: usize = 1 << 19;
+/// Up to this many bits there may be a counter for every group.
+const DENSE_BITS: u32 = 20;
 
 /// Of more records than this,
 const MANY: usize = 1 << 24;
@@ -195,6 +197,23 @@ impl Rows {
         })
     }
 
+    /// Groups many records, of which nothing but the number counts.
+    fn count_many<W: PackedWord>(&self, keys: &[W], grouping: &Grouping) -> FrequencySet {
+        // There are no more records than such a counter can hold.
+        let mut counters = Counters::<W, u32>::default();
+        let mask = W::mask(&self.layout, grouping);
+        match self.at_a_time() {
+            None => counters.merge(Lot::records(keys), mask),
+            Some(n_keys) => {
+                counters.begin();
+                keys.chunks(n_keys).for_each(|keys| counters.add(Lot::records(keys), mask));
+                counters.end(mask);
+            }
+        }
+        let rows = counters.rows().iter().map(|&rows| u64::from(rows));
+        FrequencySet::of_packed_keys(&self.layout, grouping, counters.keys().iter().copied().zip(rows))
+    }
+
     /// Groups many records by several threads: each a share, and then their groups once more. `None` where that would take
     /// longer.
     fn group_shared<K: Key>(
@@ -305,6 +324,16 @@ impl FrequencySource for Rows {
     }
 
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
+        // With few bits there is a counter for every group; with many, records are dealt out, which takes longer than to look up
+        // groups as long as those fit the cache.
+        let counts_all = self.layout.n_bits_at(grouping) <= DENSE_BITS || self.at_a_time().is_some();
+        if self.n_rows >= SHARED_FROM && counts_all && demand.is_rows_only() && method == Method::Auto {
+            match &self.keys {
+                Keys::U64(keys) => return Ok(self.count_many(keys, grouping)),
+                Keys::U128(keys) => return Ok(self.count_many(keys, grouping)),
+                Keys::Wide(_) => {}
+            }
+        }
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
     }
 

@@ -47,7 +47,7 @@ const SPARE_BITS: u32 = 18;
 const HALFWAY: Share = Share { of: 2, times: 1 };
 /// which is more where rows may be suppressed, because many more nodes are asked about then, and it will serve more of them;
 const HALFWAY_WITH_BUDGET: Share = Share { of: 10, times: 7 };
-/// and less where it is made from the records.
+/// and less where it is made from the records. (Not of large sets.)
 const HALFWAY_FROM_RECORDS: Share = Share { of: 3, times: 1 };
 /// A set is kept if it has at most so many groups of those that it was made from;
 const WORTH: Share = Share { of: 20, times: 13 };
@@ -76,6 +76,12 @@ struct Share {
 impl Share {
     fn take(self, n: usize) -> usize {
         n / self.of * self.times + n % self.of * self.times / self.of
+    }
+
+    /// The most groups that are worth keeping of what is made from so many.
+    fn of_source(self, n: usize) -> usize {
+        let share = if n < LARGE { self } else { WORTH_OF_LARGE };
+        share.take(n)
     }
 }
 
@@ -344,8 +350,9 @@ struct KeptJudge<'a, G: Groups> {
     kept: Vec<Entry<G::Set>>,
     /// The mask of each of them, apart from the rest: some searches look through a thousand.
     masks: Vec<G::Mask>,
-    /// Groupings that were made and had hardly fewer groups, or too many to be kept: finer ones are in vain too.
-    in_vain: Vec<Grouping>,
+    /// Groupings that were made in vain, and how many groups they have: finer ones have no fewer. The most there can be, if they
+    /// were too many to be kept.
+    in_vain: Vec<(Grouping, usize)>,
     n_records: usize,
     n_kept: usize,
     capacity: usize,
@@ -433,31 +440,41 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
                 Some(_) if n_groups < LARGE => n_groups.max(1).ilog2() + SPARE_BITS,
                 Some(_) => DENSE_BITS,
             };
-            let halfway = if source.is_none() { HALFWAY_FROM_RECORDS } else { self.halfway };
+            let halfway = match source {
+                _ if n_groups >= LARGE => HALFWAY,
+                None => HALFWAY_FROM_RECORDS,
+                Some(_) => self.halfway,
+            };
             let limit = (n_bits + halfway.take(distance as usize) as u32).min(most);
             let floor = source.map_or(self.bottom, |at| self.kept[at].grouping);
             let mut halfway = *to;
             if source.is_none() && n_groups >= LARGE && self.groups.estimate(to).is_some() {
                 halfway = self.far_below(to);
             }
-            if halfway == *to || self.is_in_vain(&halfway) {
+            if halfway == *to || self.is_in_vain(&halfway, n_groups) {
                 halfway = self.lowered(to, &floor, limit);
             }
             let merges_equal_records = source.is_none() && n_groups >= LARGE && halfway == floor;
-            if halfway == *to || (halfway == floor && !merges_equal_records) || self.is_in_vain(&halfway) {
+            let is_nothing_new = halfway == *to || (halfway == floor && !merges_equal_records);
+            if is_nothing_new || self.is_in_vain(&halfway, n_groups) {
                 return Ok(source);
             }
             self.count(source, &halfway, Purpose::Keeping)?;
             // Each turn either finds a nearer source or rules one out: it ends.
-            if !self.is_worth_it(n_groups, WORTH) || !self.keep_last(halfway) {
-                self.in_vain.push(halfway);
+            let n_made = self.groups.n_groups();
+            let is_worth_it = self.is_worth_it(n_groups, WORTH);
+            if !is_worth_it || !self.keep_last(halfway) {
+                let was_counted = !is_worth_it && self.groups.are_all_there();
+                self.in_vain.push((halfway, if was_counted { n_made } else { usize::MAX }));
             }
         }
     }
 
-    /// Is it known that a set would have hardly fewer groups, or too many to be kept?
-    fn is_in_vain(&self, grouping: &Grouping) -> bool {
-        self.in_vain.iter().any(|in_vain| in_vain.generalizes(grouping))
+    /// Is it known that a set would have hardly fewer groups than what it is made from, or too many to be kept?
+    fn is_in_vain(&self, grouping: &Grouping, n_before: usize) -> bool {
+        // A try from a small set costs as much as it saves: what was in vain once is not tried again.
+        let most = if n_before < LARGE { 0 } else { WORTH.of_source(n_before) };
+        self.in_vain.iter().any(|(in_vain, n_groups)| *n_groups > most && in_vain.generalizes(grouping))
     }
 
     /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.
@@ -509,8 +526,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 
     /// Are the groups counted last clearly fewer than those that they were made from?
     fn is_worth_it(&self, n_before: usize, share: Share) -> bool {
-        let share = if n_before < LARGE { share } else { WORTH_OF_LARGE };
-        self.groups.are_all_there() && self.groups.n_groups() <= share.take(n_before)
+        self.groups.are_all_there() && self.groups.n_groups() <= share.of_source(n_before)
     }
 
     /// Keeps the groups counted last, unless they are more than there is room for.

@@ -7,7 +7,6 @@
 //!
 //! Memory: the groups, up to three times, and what one part takes.
 
-use super::shared::SHARED_DENSE_BITS;
 use super::{Count, Counters, DENSE_BITS, Dealt, Lot, Word};
 
 /// Groups of the parts so far; some of them may be equal.
@@ -32,7 +31,7 @@ impl<W: Word, C: Count> Counters<W, C> {
     pub(crate) fn add(&mut self, lot: Lot<'_, W, C>, mask: W) {
         let n_bits = mask.n_ones();
         if n_bits <= DENSE_BITS {
-            if n_bits <= SHARED_DENSE_BITS && self.counts_shared(lot, mask) {
+            if self.counts_shared(lot, mask) {
                 return;
             }
             self.n_groups = self.count_cells(lot, mask, self.n_groups);

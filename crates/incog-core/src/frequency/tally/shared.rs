@@ -13,8 +13,10 @@ use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 /// From this many keys on, threads are worth their while.
 const SHARED_FROM: usize = 1 << 16;
 
-/// With more bits, merging what the threads have counted takes as long as counting.
-pub(super) const SHARED_DENSE_BITS: u32 = 18;
+/// With more bits, merging what the threads have counted takes as long as counting,
+const SHARED_DENSE_BITS: u32 = 18;
+/// unless there are so many keys for each cell.
+const SHARED_KEYS_PER_CELL: usize = 2;
 
 /// What the threads work with.
 #[derive(Debug, Default)]
@@ -27,6 +29,12 @@ pub(super) struct Team<W, C> {
 fn threads_for(n_keys: usize) -> Option<usize> {
     let n_threads = rayon::current_num_threads();
     (n_threads > 1 && n_keys >= SHARED_FROM).then_some(n_threads)
+}
+
+/// The same where each has a counter for every cell of so many bits.
+fn threads_for_cells(n_keys: usize, n_bits: u32) -> Option<usize> {
+    let is_little_to_merge = n_bits <= SHARED_DENSE_BITS || n_keys >> n_bits >= SHARED_KEYS_PER_CELL;
+    threads_for(n_keys).filter(|_| is_little_to_merge)
 }
 
 impl<'a, W: Word, C: Count> Lot<'a, W, C> {
@@ -42,7 +50,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         if n_bits > DENSE_BITS {
             return self.deals_shared(lot, mask);
         }
-        let Some(n_threads) = threads_for(lot.len()).filter(|_| n_bits <= SHARED_DENSE_BITS) else {
+        let Some(n_threads) = threads_for_cells(lot.len(), n_bits) else {
             return false;
         };
         self.dense_shared(lot, mask, n_threads);
@@ -86,7 +94,7 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// Adds keys to the counters of their cells, if that is worth several threads.
     pub(super) fn counts_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
-        let Some(n_threads) = threads_for(lot.len()) else {
+        let Some(n_threads) = threads_for_cells(lot.len(), mask.n_ones()) else {
             return false;
         };
         self.count_by_members(lot, mask, n_threads);
