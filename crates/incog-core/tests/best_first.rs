@@ -81,9 +81,23 @@ proptest! {
         sample in random::sample(4, 25),
         k in 1..=4_u64,
         budget in 0..=6_u64,
-        weights in proptest::option::of(proptest::collection::vec(0.25..4.0_f64, 4)),
+        weights in proptest::option::of(random::weights(4)),
     ) {
         let weights = weights.map(|weights| weights[..sample.columns.len()].to_vec());
+        let weights = weights.filter(|weights| weights.iter().any(|&weight| weight > 0.0));
+        check(&sample, k, budget, weights)?;
+    }
+
+    /// Steps that cost nothing lead from a box's lowest node to others of the same bound.
+    #[test]
+    fn columns_may_weigh_nothing(
+        sample in random::sample(5, 150),
+        k in 2..=9_u64,
+        budget in 0..=2_u64,
+        weights in random::weights(5),
+    ) {
+        let weights = Some(weights[..sample.columns.len()].to_vec());
+        let weights = weights.filter(|weights| weights.iter().any(|&weight| weight > 0.0));
         check(&sample, k, budget, weights)?;
     }
 

@@ -84,6 +84,12 @@ pub fn sample(max_columns: usize, max_rows: usize) -> impl Strategy<Value = Samp
     })
 }
 
+/// Weights for up to so many columns, some of them 0.
+pub fn weights(max_columns: usize) -> impl Strategy<Value = Vec<f64>> {
+    let weight = prop_oneof![1 => Just(0.0), 3 => 0.25..4.0_f64];
+    proptest::collection::vec(weight, max_columns)
+}
+
 /// A table with long keys: every column has a tree that is a single long branch with a leaf at every level, so that
 /// every level takes a bit of the key.
 pub fn long_keys(n_columns: usize, height: usize) -> impl Strategy<Value = Sample> {

@@ -437,12 +437,12 @@ impl Hunt<'_> {
                 return Ok(());
             }
         }
-        if let Some(fails) = self.known_failing(&lo) {
-            self.split(&open, &fails);
-        } else {
-            // Nothing is known to fail there, so what was asked about is `lo`.
+        // Where steps cost nothing, what was asked about may lie above `lo`.
+        if self.asks(&lo)? {
             self.judges(&lo)?;
             self.split(&open, &lo);
+        } else if let Some(fails) = self.known_failing(&lo) {
+            self.split(&open, &fails);
         }
         Ok(())
     }
