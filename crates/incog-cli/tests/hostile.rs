@@ -93,6 +93,8 @@ fn a_file_that_cannot_grow_leaves_nothing() {
             .output()
             .unwrap();
         Said::new(&said).failed(2, &["cannot write", "File too large"]);
+        let text = String::from_utf8_lossy(&said.stderr);
+        assert!(!text.contains(".incog-"), "the name of an unfinished file says nothing: {text}");
         assert_eq!(folder.files(), before, "{output}");
         assert_eq!(folder.read("release.csv"), OLD);
     }

@@ -140,10 +140,7 @@ fn hidden(place: &Place) -> Result<TempDir> {
     // Like any other new folder: what the user's mask allows.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempdir_in(&place.parent).map_err(|error| {
-        let text = error.to_string();
-        cannot_write(&place.target, text.split(" at path ").next().unwrap_or(&text))
-    })
+    builder.tempdir_in(&place.parent).map_err(|error| cannot_write(&place.target, &error.to_string()))
 }
 
 #[cfg(test)]

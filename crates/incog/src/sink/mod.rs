@@ -218,11 +218,7 @@ impl Unfinished {
         builder.prefix(".incog-");
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-        let file = builder.tempfile_in(folder).map_err(|error| {
-            // Nobody cares for the name that it would have had.
-            let text = error.to_string();
-            failed(text.split(" at path ").next().unwrap_or(&text))
-        })?;
+        let file = builder.tempfile_in(folder).map_err(|error| failed(&error.to_string()))?;
         let to = Target::File(BufWriter::with_capacity(BUFFER, file));
         let hashed = Hashed { to, digest: Sha256::new() };
         let writer = match Packing::of(path) {
@@ -342,5 +338,7 @@ impl Target {
 }
 
 fn cannot_write(path: &Path, problem: &str) -> Error {
+    // Nobody cares for the name that a file has before it is finished.
+    let problem = problem.split(" at path ").next().unwrap_or(problem);
     Error::new(ErrorKind::Io, format!("cannot write `{}`: {problem}", path.display()))
 }
