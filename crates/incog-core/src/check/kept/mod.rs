@@ -5,7 +5,7 @@
 //!
 //! 1. A node is asked about. Take the smallest set kept below it; the records, if there is none.
 //! 2. If that set is much finer than the node (by some bits of the key), first make one *halfway*: the node with levels lowered, those
-//!    first that cost the fewest bits, to half the distance. It will serve the node's neighbours too. Repeat from there.
+//!    first that cost the fewest bits, by a share of the distance. It will serve the node's neighbours too. Repeat from there.
 //!    Where there are many records and none but them below, it is lowered as long as a sample shows few groups: attributes often
 //!    follow from others, and then bits say little.
 //! 3. Merge, judge. A node that fails is kept if it has clearly fewer groups than what it was made from; one that
