@@ -326,8 +326,9 @@ impl FrequencySource for Rows {
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         // With few bits there is a counter for every group; with many, records are dealt out, which takes longer than to look up
         // groups as long as those fit the cache.
-        let counts_all = self.layout.n_bits_at(grouping) <= DENSE_BITS || self.at_a_time().is_some();
-        if self.n_rows >= SHARED_FROM && counts_all && demand.is_rows_only() && method == Method::Auto {
+        let has_few_bits = self.n_rows >= SHARED_FROM && self.layout.n_bits_at(grouping) <= DENSE_BITS;
+        let counts_all = has_few_bits || self.at_a_time().is_some();
+        if counts_all && demand.is_rows_only() && method == Method::Auto {
             match &self.keys {
                 Keys::U64(keys) => return Ok(self.count_many(keys, grouping)),
                 Keys::U128(keys) => return Ok(self.count_many(keys, grouping)),

@@ -2,7 +2,7 @@
 //!
 //! - *dense*: each thread counts a share of the keys in counters of its own; their groups are then merged once more.
 //! - *dealt out*: each thread deals a share of the keys to parts by their hash; then each takes some of the parts, from all shares.
-//! - *some groups*: each thread picks them from a share of the keys; the rest is for one.
+//! - *some groups*: each thread picks them from a share of the keys; if they are still many, they are dealt out.
 //!
 //! The groups are those of one thread, in another order.
 
@@ -191,12 +191,13 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 20) % n
         };
-        let keys: Vec<u64> = (0..SHARED_FROM + 12_345).map(|_| draw(1 << 40) & draw(1 << 40)).collect();
+        // So many that 19 bits have a counter for every cell, and a part of the groups is dealt out.
+        let keys: Vec<u64> = (0..(1 << 20) + 12_345).map(|_| draw(1 << 40) & draw(1 << 40)).collect();
         let rows: Vec<u8> = (0..keys.len()).map(|_| 1 + draw(3) as u8).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let (mut shared, mut single) = (Counters::<u64, u8>::default(), Counters::<u64, u8>::default());
-        for mask in [0, 0xF0F, 0xFF_FF00, (1 << 30) - 1, u64::MAX] {
+        for mask in [0, 0xF0F, 0xFF_FF00, (1 << 19) - 1, (1 << 30) - 1, u64::MAX] {
             for lot in [Lot::records(&keys), Lot { keys: &keys, rows: Some(&rows) }] {
                 pool.install(|| shared.merge(lot, mask));
                 alone.install(|| single.merge(lot, mask));
