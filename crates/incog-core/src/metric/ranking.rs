@@ -105,6 +105,11 @@ impl<'a> Ranking<'a> {
         is_best
     }
 
+    /// What the best one so far costs.
+    pub(crate) fn best_cost(&self) -> Option<f64> {
+        self.best.as_ref().map(|_| self.best_cost)
+    }
+
     pub(crate) fn best(&self) -> Option<&Statistics> {
         self.best.as_ref()
     }

@@ -34,6 +34,8 @@ pub struct Costs {
     spread: Vec<Vec<u128>>,
     /// For each attribute and level, the rows of the label that has the fewest.
     pub(crate) rarest: Vec<Vec<u64>>,
+    /// For each attribute and level, the sum over its labels of the square roots of their rows.
+    pub(crate) roots: Vec<Vec<f64>>,
     /// For each attribute and level, how many labels have rows, and the sum of the squares of those rows.
     pub(super) crowds: Vec<Vec<(u64, u128)>>,
     /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
@@ -44,7 +46,7 @@ impl Costs {
     /// Counts the values of each attribute once; of several attributes at a time, where that is as cheap as one.
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
         let (mut spread, mut rarest, mut widest) = (Vec::new(), Vec::new(), Vec::new());
-        let mut crowds = Vec::new();
+        let (mut crowds, mut roots) = (Vec::new(), Vec::new());
         let layout = problem.source.layout();
         let mut start = 0;
         while start < attributes.len() {
@@ -64,6 +66,7 @@ impl Costs {
                 let levels = LevelCosts::of(at, &attributes[at], &values);
                 spread.push(levels.spread);
                 rarest.push(levels.rarest);
+                roots.push(levels.roots);
                 crowds.push(levels.crowds);
                 widest.push(levels.widest);
             }
@@ -82,6 +85,7 @@ impl Costs {
             weights: vec![1.0; attributes.len()],
             spread,
             rarest,
+            roots,
             crowds,
             widest,
         })
@@ -192,6 +196,7 @@ impl Costs {
 struct LevelCosts {
     spread: Vec<u128>,
     rarest: Vec<u64>,
+    roots: Vec<f64>,
     crowds: Vec<(u64, u128)>,
     widest: Vec<Vec<(u64, u64)>>,
 }
@@ -212,6 +217,7 @@ impl LevelCosts {
                 .spread
                 .push(widest.iter().map(|&(others, rows)| u128::from(rows) * u128::from(others)).sum());
             costs.rarest.push(widest.iter().map(|&(_, rows)| rows).min().unwrap_or(0));
+            costs.roots.push(widest.iter().map(|&(_, rows)| (rows as f64).sqrt()).sum());
             let squares = widest.iter().map(|&(_, rows)| u128::from(rows) * u128::from(rows)).sum();
             costs.crowds.push((widest.len() as u64, squares));
             widest.sort_unstable_by(|a, b| b.cmp(a));
@@ -261,9 +267,16 @@ pub(super) fn ratio(part: u128, of: u128) -> f64 {
 pub(crate) struct Spreads<'a> {
     layout: &'a KeyLayout,
     attributes: &'a Attributes,
-    /// For each attribute and level, and for each code, how many other leaves are under the label. Made when first
-    /// asked for.
-    others: Vec<Vec<OnceLock<Vec<u64>>>>,
+    /// For each attribute and level. Made when first asked for.
+    others: Vec<Vec<OnceLock<Others>>>,
+}
+
+/// How many other leaves are under the label of each code.
+#[derive(Debug)]
+struct Others {
+    of_codes: Vec<u64>,
+    /// If it is the same for all, as it is at the lowest level and at the top: that.
+    of_all: Option<u64>,
 }
 
 impl<'a> Spreads<'a> {
@@ -272,11 +285,15 @@ impl<'a> Spreads<'a> {
         Spreads { layout, attributes, others: attributes.iter().map(levels).collect() }
     }
 
-    fn others(&self, attribute: usize, level: u8) -> &[u64] {
+    fn others(&self, attribute: usize, level: u8) -> &Others {
         self.others[attribute][usize::from(level)].get_or_init(|| {
             let hierarchy = self.attributes[attribute].hierarchy();
             let labels = self.layout.labels_of_codes(attribute, level);
-            labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
+            let of_codes: Vec<u64> =
+                labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect();
+            let of_all =
+                of_codes.first().copied().filter(|first| of_codes.iter().all(|others| others == first));
+            Others { of_codes, of_all }
         })
     }
 
@@ -287,11 +304,15 @@ impl<'a> Spreads<'a> {
         node.suppressed_rows = rows.iter().sum();
         for attribute in 0..self.attributes.len() {
             let others = self.others(attribute, node.levels[attribute]);
+            if let Some(others) = others.of_all {
+                node.suppressed_spread[attribute] = u128::from(node.suppressed_rows) * u128::from(others);
+                continue;
+            }
             let mut rows = rows.iter();
             let mut sum = 0_u128;
             refused.visit_codes(attribute, &mut |codes| {
                 for (&code, &rows) in codes.iter().zip(&mut rows) {
-                    sum += u128::from(rows) * u128::from(others[code as usize]);
+                    sum += u128::from(rows) * u128::from(others.of_codes[code as usize]);
                 }
             });
             node.suppressed_spread[attribute] = sum;

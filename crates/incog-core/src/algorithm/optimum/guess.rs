@@ -1,8 +1,10 @@
 //! Which nodes fail, most likely, and which of them to judge next?
 //!
-//! A node's *extent* is about the logarithm of the number of its groups, guessed from the labels of its levels: the more
-//! groups, the more likely it fails. Every verdict corrects where failing turns to holding, and numbers of groups that
-//! surprise correct what levels add. No conclusion rests on any of this.
+//! A node's *extent* is how many groups its labels could make if attributes were independent, as a logarithm: the more, the more
+//! likely it fails. Where rows may be suppressed, labels count by how evenly the rows are spread over them (Rényi's entropy of
+//! order 1/2: a few frequent labels make few small groups, many rare ones make many). Every verdict corrects where failing turns
+//! to holding, and numbers of groups that surprise correct what levels add: attributes often follow from others. No conclusion
+//! rests on any of this.
 //!
 //! How many open nodes lie below a node is counted when it is about to be chosen; until then an older number stands, which
 //! can only be too large.
@@ -18,10 +20,10 @@ use crate::metric::Costs;
 
 /// Which nodes fail, most likely.
 pub(super) struct Guess {
-    /// What each level adds to the extent of a node. At first the logarithm of its labels, as if attributes were independent;
-    /// corrected where nodes have clearly fewer groups than that, or more, compared with others.
+    /// What each level adds to the extent of a node. At first as if attributes were independent; corrected where nodes have
+    /// clearly fewer groups than that, or more, compared with others.
     parts: Vec<Vec<f32>>,
-    /// The sum for each node, about the logarithm of its groups: the more, the more likely it fails.
+    /// The sum for each node: the larger, the more likely it fails.
     pub(super) extents: Vec<f32>,
     /// How much larger the logarithm of the groups was than the extent, lately.
     usual: Option<f32>,
@@ -39,7 +41,8 @@ pub(super) struct Guess {
     n_open: Vec<u32>,
     /// How often that was counted for single nodes, since it was counted for all.
     pub(super) n_counted: usize,
-    /// Nodes that may have open ones below them, by steps of extents.
+    /// All nodes, by steps of extents; ascending within each.
+    by_step: Vec<u32>,
     steps: Vec<Step>,
 }
 
@@ -48,9 +51,9 @@ const SCALE: f32 = 0.5;
 /// How far a verdict that was not expected at all moves the threshold.
 const CORRECTION: f32 = 0.5;
 /// By how many powers of two the number of groups is surprising.
-const SURPRISE: f32 = 1.0;
+const SURPRISE: f32 = 2.0;
 /// How much the logarithm of a level's rarest label counts, against that of the number of labels.
-const RARITY: f32 = 0.3;
+const RARITY: f64 = 0.3;
 /// Steps of extents to a power of two.
 const STEPS: f32 = 8.0;
 /// How far from the threshold nodes are near.
@@ -60,18 +63,21 @@ pub(super) const MAX_COUNTED: usize = 600;
 
 impl Guess {
     pub(super) fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
-        let (layout, n_rows) = (problem.source.layout(), problem.source.n_rows());
-        let labels = |attribute: usize, level: u8| (layout.n_labels(attribute, level).max(1) as f32).log2();
-        // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
-        let share_of_rarity = if problem.policy.budget() == 0 { RARITY } else { 0.0 };
-        let rarity = |attribute: usize, level: u8| {
-            let rows = costs.rarest[attribute][usize::from(level)].max(1);
-            (n_rows.max(1) as f32 / rows as f32).log2()
+        let n_rows = problem.source.n_rows().max(1) as f64;
+        let layout = problem.source.layout();
+        let part = |attribute: usize, level: usize| {
+            if problem.policy.budget() > 0 {
+                // Shares of the rows, their roots added up: from 1, if there is one label, to the root of their number.
+                return 2.0 * (costs.roots[attribute][level] / n_rows.sqrt()).max(1.0).log2();
+            }
+            // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
+            let labels = layout.n_labels(attribute, level as u8).max(1) as f64;
+            let rarest = costs.rarest[attribute][level].max(1) as f64;
+            labels.log2() + RARITY * (n_rows / rarest).log2()
         };
         let levels = |&attribute: &usize| {
-            let height = layout.heights()[attribute];
-            let part = |level| labels(attribute, level) + share_of_rarity * rarity(attribute, level);
-            (0..=height).map(part).collect()
+            let height = usize::from(layout.heights()[attribute]);
+            (0..=height).map(|level| part(attribute, level) as f32).collect()
         };
         let mut guess = Guess {
             parts: lattice.attributes().iter().map(levels).collect(),
@@ -79,12 +85,13 @@ impl Guess {
             usual: None,
             // The smallest group says more, but most nodes fail and all of those have a small one.
             learns: problem.policy.budget() > 0,
-            most_groups: (n_rows.max(1) as f32).log2() - 2.0,
+            most_groups: n_rows.log2() as f32 - 2.0,
             verdicts: Vec::new(),
             is_far_off: false,
+            threshold: 0.0,
             n_open: Vec::new(),
             n_counted: 0,
-            threshold: 0.0,
+            by_step: Vec::new(),
             steps: Vec::new(),
         };
         guess.spread(lattice);
@@ -95,8 +102,9 @@ impl Guess {
     pub(super) fn spread(&mut self, lattice: &Lattice) {
         self.is_far_off = false;
         self.extents = lattice.sums(0.0, |position, level| self.parts[position][level], |a, b| a + b);
+        (self.by_step, self.steps) = deal_out(&self.extents);
         if !self.n_open.is_empty() {
-            self.deal_out();
+            self.begin_steps();
         }
         self.fit();
     }
@@ -154,25 +162,20 @@ impl Guess {
             self.n_open[node] = 1;
         }
         lattice.add_up(&mut self.n_open);
-        self.deal_out();
+        self.begin_steps();
     }
 
-    /// Deals out the nodes to steps of extents.
-    fn deal_out(&mut self) {
-        self.steps.iter_mut().for_each(Step::clear);
-        for (node, (&extent, &n_open)) in self.extents.iter().zip(&self.n_open).enumerate() {
-            if n_open > 0 {
-                let step = step(extent);
-                if step >= self.steps.len() {
-                    self.steps.resize_with(step + 1, Step::default);
-                }
-                self.steps[step].push(Candidate { n_open, node: node as u32 });
-            }
+    /// Puts no nodes in order yet, but knows the most open ones below one of each step.
+    fn begin_steps(&mut self) {
+        for step in &mut self.steps {
+            let n_open = self.by_step[step.nodes.clone()].iter().map(|&node| self.n_open[node as usize]);
+            step.most = n_open.max().unwrap_or(0);
+            step.in_order = None;
         }
     }
 
     /// The chance that a node fails.
-    fn chance(&self, node: usize) -> f32 {
+    pub(super) fn chance(&self, node: usize) -> f32 {
         chance(step(self.extents[node]), self.threshold)
     }
 
@@ -201,7 +204,7 @@ impl Guess {
         let mut best: BinaryHeap<Promise> = steps.map(|(at, most)| promise(at, most)).collect();
         while let Some(mut top) = best.peek_mut() {
             let step = &mut self.steps[top.step];
-            let Some(candidate) = step.first() else {
+            let Some(candidate) = step.first(&self.by_step, &self.n_open) else {
                 PeekMut::pop(top);
                 continue;
             };
@@ -280,46 +283,57 @@ impl Ord for Candidate {
 }
 
 /// Nodes of about the same extent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Step {
+    /// Where they are among all.
+    nodes: Range<usize>,
     /// The most open nodes below one of them.
     most: u32,
-    /// Not in order before one of them is asked for: of most steps none is.
-    loose: Vec<Candidate>,
-    in_order: BinaryHeap<Candidate>,
+    /// Those with some. Not before one is asked for: of most steps none is.
+    in_order: Option<BinaryHeap<Candidate>>,
 }
 
 impl Step {
-    fn clear(&mut self) {
-        self.most = 0;
-        self.loose.clear();
-        self.in_order.clear();
-    }
-
-    fn push(&mut self, candidate: Candidate) {
-        self.most = self.most.max(candidate.n_open);
-        self.loose.push(candidate);
-    }
-
     /// The node with the most open ones below it, if any has some.
-    fn first(&mut self) -> Option<Candidate> {
-        if !self.loose.is_empty() {
-            let mut all = std::mem::take(&mut self.in_order).into_vec();
-            all.append(&mut self.loose);
-            self.in_order = BinaryHeap::from(all);
-        }
-        self.in_order.peek().copied()
+    fn first(&mut self, by_step: &[u32], n_open: &[u32]) -> Option<Candidate> {
+        let in_order = self.in_order.get_or_insert_with(|| {
+            let nodes = by_step[self.nodes.clone()].iter();
+            let candidates = nodes.map(|&node| Candidate { n_open: n_open[node as usize], node });
+            candidates.filter(|candidate| candidate.n_open > 0).collect()
+        });
+        in_order.peek().copied()
     }
 
     /// The first node has fewer open ones below it; without any it leaves.
     fn replace_first(&mut self, n_open: u32) {
-        if let Some(mut first) = self.in_order.peek_mut() {
+        let Some(in_order) = &mut self.in_order else { return };
+        if let Some(mut first) = in_order.peek_mut() {
             if n_open > 0 {
                 first.n_open = n_open;
             } else {
                 PeekMut::pop(first);
             }
         }
-        self.most = self.in_order.peek().map_or(0, |first| first.n_open);
+        self.most = in_order.peek().map_or(0, |first| first.n_open);
     }
+}
+
+/// All nodes by steps of extents.
+fn deal_out(extents: &[f32]) -> (Vec<u32>, Vec<Step>) {
+    let mut sizes = vec![0_usize; extents.iter().map(|&extent| step(extent) + 1).max().unwrap_or(0)];
+    extents.iter().for_each(|&extent| sizes[step(extent)] += 1);
+    let mut start = 0;
+    let mut next = |size: usize| {
+        start += size;
+        Step { nodes: start - size..start, most: 0, in_order: None }
+    };
+    let steps: Vec<Step> = sizes.into_iter().map(&mut next).collect();
+    let mut starts: Vec<usize> = steps.iter().map(|step| step.nodes.start).collect();
+    let mut by_step = vec![0; extents.len()];
+    for (node, &extent) in extents.iter().enumerate() {
+        let at = &mut starts[step(extent)];
+        by_step[*at] = node as u32;
+        *at += 1;
+    }
+    (by_step, steps)
 }

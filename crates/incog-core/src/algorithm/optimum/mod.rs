@@ -20,8 +20,9 @@
 //! 2. *Open* are the nodes that could beat it and are not known to fail. Judge the node, open or not, for which the chance
 //!    that it fails times the number of open nodes below it is greatest: if it fails, all of those are done. The chance is
 //!    [guessed](guess) from how many groups its labels could make, and corrected by every verdict.
-//! 3. A node that holds may be the new best, and then fewer are open. Open nodes that are known to hold are judged
-//!    in the end, best bound first.
+//! 3. A node that holds may be the new best, and then fewer are open. So after every new best, where that promises to close more, a
+//!    node or two are judged for how much better they would be. Open nodes that are known to hold are judged in the
+//!    end, best bound first.
 //! 4. Stop when nothing is open. The answer is the same as [`metric::best`](crate::metric::best) of every node that holds, ties
 //!    included: guesses decide what is judged, never what is concluded.
 //!
@@ -55,6 +56,14 @@ pub use boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_fi
 use bounds::Bounds;
 use guess::{Guess, MAX_COUNTED, NEAR, step};
 
+/// So often in a row a node is judged in the hope of a better one,
+const HOPES: u32 = 2;
+/// which counts so many times as much as what is closed by a node that fails: it closes more all along.
+const HOPE: f32 = 4.0;
+/// With fewer open nodes it makes little difference.
+const FEW_OPEN: usize = 50;
+/// Costs of open nodes are told apart by so many steps.
+const BINS: usize = 256;
 /// Lattices with more nodes are left to searches that need no number a node.
 const MAX_NODES: usize = 1 << 24;
 
@@ -127,6 +136,9 @@ pub fn optimum(
         grid,
         asked: Vec::new(),
         judged: Vec::new(),
+        budget: problem.policy.budget(),
+        usual_suppression: 0.0,
+        n_hopes: HOPES,
     };
     watch.begin_stage(lattice.n_nodes() as u64);
     hunt.run()?;
@@ -175,6 +187,11 @@ struct Hunt<'a> {
     asked: Vec<usize>,
     /// Judged nodes with the rows that would be suppressed there, if all were counted.
     judged: Vec<(usize, Option<u64>)>,
+    budget: u64,
+    /// What suppression cost lately at a node where there was much of it.
+    usual_suppression: f64,
+    /// How many more nodes are judged in the hope of a better one, before there is a better one.
+    n_hopes: u32,
 }
 
 impl Hunt<'_> {
@@ -294,7 +311,41 @@ impl Hunt<'_> {
         // Looking far from the threshold rarely finds better, and takes longer.
         let near = step(self.guess.threshold - NEAR)..step(self.guess.threshold + NEAR) + 1;
         let found = self.guess.choose(near, is_undecided, n_open);
-        found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))
+        let found = found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))?;
+        let closes = n_open(found) as f32 * self.guess.chance(found);
+        Some(self.hope(closes).unwrap_or(found))
+    }
+
+    /// A node that promises to be so much better than the best that this would close more than so many; a few times, as long
+    /// as none was better.
+    fn hope(&mut self, closes: f32) -> Option<usize> {
+        let best = self.ranking.best_cost()?;
+        // What groups cost is not known before they are counted; and a part of the policy finds no best.
+        let is_worth_it = matches!(self.part, Part::Whole) && self.bounds.least().is_none();
+        if self.n_hopes == 0 || !is_worth_it || self.open.len() < FEW_OPEN {
+            return None;
+        }
+        let open: Vec<(f64, usize)> =
+            self.grid.iter(&self.open).map(|node| (self.bounds.of(node), node)).collect();
+        let least = open.iter().map(|&(bound, _)| bound).fold(best, f64::min);
+        let bin = |bound: f64| (((bound - least) / (best - least) * BINS as f64) as usize).min(BINS);
+        // How many open nodes cost at least so much.
+        let mut beyond = [0_u32; BINS + 1];
+        open.iter().for_each(|&(bound, _)| beyond[bin(bound)] += 1);
+        for at in (0..BINS).rev() {
+            beyond[at] += beyond[at + 1];
+        }
+        let promise = |&(bound, node): &(f64, usize)| {
+            let next = bin(bound + self.usual_suppression) + 1;
+            let beyond = beyond.get(next).copied().unwrap_or(0);
+            HOPE * beyond as f32 * (1.0 - self.guess.chance(node))
+        };
+        let undecided = open.iter().filter(|&&(_, node)| self.grid.contains(&self.undecided, node));
+        let hopes = undecided.map(|open| (promise(open), open.1));
+        let best = hopes.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let found = best.filter(|&(promise, _)| promise > closes);
+        self.n_hopes = if found.is_some() { self.n_hopes - 1 } else { 0 };
+        found.map(|(_, node)| node)
     }
 
     /// Does a node hold, by the part of the policy that prunes? Remembers what follows from that.
@@ -349,7 +400,12 @@ impl Hunt<'_> {
                 (Some(0), None) => Statistics::of_levels(levels),
                 _ => self.spreads.statistics(levels, &self.judge.refused()?),
             };
+            if statistics.suppressed_rows * 2 > self.budget {
+                let levels = Statistics::of_levels(statistics.levels.clone());
+                self.usual_suppression = self.ranking.cost(&statistics) - self.ranking.cost(&levels);
+            }
             if self.ranking.offer(&statistics) {
+                self.n_hopes = HOPES;
                 self.close();
             }
             if prunes {
