@@ -1,7 +1,8 @@
 //! Rows in an order that nobody can guess, where they do not fit the memory.
 //!
 //! As in [`shuffle`](super::shuffle): each row is dealt into one of many buckets, drawn anew, and each bucket is shuffled for itself,
-//! which makes every order equally likely. Here buckets are in a temporary file, and one at a time, or a few, is in memory.
+//! which makes every order equally likely. Here buckets are in temporary files, and one at a time, or a few, is in memory. Each
+//! thread that deals has a file of its own: buffers fill at about the same time, and nobody waits for another to write.
 //!
 //! Cost: a row is written once and read once, with 1, 2 or 4 bytes a cell. Memory: a buffer for each bucket while dealing, then some
 //! buckets.
@@ -34,12 +35,19 @@ const AT_ONCE: usize = 8;
 
 /// All rows of a table, dealt into buckets.
 pub(super) struct Buckets {
-    file: SpillFile,
-    /// For each bucket, where its rows are: a place and a number of bytes.
-    places: Vec<Vec<(u64, usize)>>,
+    /// What each thread has dealt.
+    hands: Vec<Dealt>,
+    n_buckets: usize,
     widths: Vec<u8>,
     /// The first thing that could not be read.
     failure: Mutex<Option<Error>>,
+}
+
+/// Rows that are in a file.
+struct Dealt {
+    file: SpillFile,
+    /// For each bucket, where its rows are: a place and a number of bytes.
+    places: Vec<Vec<(u64, usize)>>,
 }
 
 impl Buckets {
@@ -59,32 +67,20 @@ impl Buckets {
         let n_buckets = n_rows.div_ceil(rows_a_bucket).clamp(1, MAX_BUCKETS).next_power_of_two();
         let buffer = (room / n_hands / n_buckets).clamp(LEAST_BUFFER, 1 << 20);
 
-        let file = Mutex::new(memory.file()?);
         let rows_a_hand = n_rows.div_ceil(n_hands).max(1);
         let firsts: Vec<usize> = (0..n_rows).step_by(rows_a_hand).collect();
         let hands = firsts.into_par_iter().map(|first| {
-            let mut hand = Hand {
-                file: &file,
-                buffers: vec![Vec::new(); n_buckets],
-                buffer,
-                places: vec![Vec::new(); n_buckets],
-            };
+            let dealt = Dealt { file: memory.file()?, places: vec![Vec::new(); n_buckets] };
+            let mut hand = Hand { dealt, buffers: vec![Vec::new(); n_buckets], buffer };
             hand.deal(table, &widths, first..n_rows.min(first + rows_a_hand), watch)?;
-            Ok(hand.places)
+            Ok(hand.dealt)
         });
-        let hands: Vec<Vec<Vec<(u64, usize)>>> = hands.collect::<Result<_>>()?;
-        let mut places = vec![Vec::new(); n_buckets];
-        for hand in hands {
-            for (places, more) in places.iter_mut().zip(hand) {
-                places.extend(more);
-            }
-        }
-        let file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Buckets { file, places, widths, failure: Mutex::default() })
+        let hands = hands.collect::<Result<_>>()?;
+        Ok(Buckets { hands, n_buckets, widths, failure: Mutex::default() })
     }
 
     pub(super) fn n_buckets(&self) -> usize {
-        self.places.len()
+        self.n_buckets
     }
 
     /// Hands over the codes of one row of a bucket after the other, in an order drawn now. Tells how many there were; none if they could
@@ -149,13 +145,15 @@ impl Buckets {
     }
 
     fn read(&self, bucket: usize) -> Result<Vec<u8>> {
-        let n_bytes = self.places[bucket].iter().map(|&(_, n)| n).sum();
+        let n_bytes = self.hands.iter().flat_map(|hand| &hand.places[bucket]).map(|&(_, n)| n).sum();
         let mut bytes = vec![0; n_bytes];
         let mut rest = bytes.as_mut_slice();
-        for &(place, n) in &self.places[bucket] {
-            let (part, later) = rest.split_at_mut(n);
-            self.file.read(place, part)?;
-            rest = later;
+        for hand in &self.hands {
+            for &(place, n) in &hand.places[bucket] {
+                let (part, later) = rest.split_at_mut(n);
+                hand.file.read(place, part)?;
+                rest = later;
+            }
         }
         Ok(bytes)
     }
@@ -172,16 +170,15 @@ fn code_at(bytes: &[u8], at: usize, width: u8) -> u32 {
 }
 
 /// What deals rows that follow each other.
-struct Hand<'a> {
-    file: &'a Mutex<SpillFile>,
+struct Hand {
+    dealt: Dealt,
     /// Rows that are not written yet, for each bucket.
     buffers: Vec<Vec<u8>>,
     /// A buffer is written when it has so many bytes.
     buffer: usize,
-    places: Vec<Vec<(u64, usize)>>,
 }
 
-impl Hand<'_> {
+impl Hand {
     fn deal(
         &mut self,
         table: &dyn Labels,
@@ -222,8 +219,8 @@ impl Hand<'_> {
         if buffer.is_empty() {
             return Ok(());
         }
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        self.places[bucket].push((file.len(), buffer.len()));
+        let Dealt { file, places } = &mut self.dealt;
+        places[bucket].push((file.len(), buffer.len()));
         file.append(buffer)?;
         buffer.clear();
         Ok(())
