@@ -142,7 +142,7 @@ def compare(python, incog, data, job, rows, rounds):
 def main():
     arguments = argparse.ArgumentParser(description="End-to-end benchmark beside a plain copy by DuckDB.")
     arguments.add_argument("--rows", type=int, default=ROWS)
-    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--only", choices=["csv", "parquet"])
     arguments.add_argument("--incog", type=Path, default=PROJECT / "target" / "release" / "incog")
     arguments.add_argument("--json", help="write the figures into this file, too")

@@ -227,7 +227,8 @@ impl Guess {
 }
 
 pub(super) fn step(extent: f32) -> usize {
-    (extent.max(0.0) * STEPS) as usize
+    // No node is below the first step, and none beyond what labels of 32 bits can make.
+    (extent * STEPS) as u16 as usize
 }
 
 /// The chance that a node of a step of extents fails.
@@ -320,20 +321,24 @@ impl Step {
 
 /// All nodes by steps of extents.
 fn deal_out(extents: &[f32]) -> (Vec<u32>, Vec<Step>) {
-    let mut sizes = vec![0_usize; extents.iter().map(|&extent| step(extent) + 1).max().unwrap_or(0)];
-    extents.iter().for_each(|&extent| sizes[step(extent)] += 1);
+    let step_of: Vec<u32> = extents.iter().map(|&extent| step(extent) as u32).collect();
+    let n_steps = step_of.iter().max().map_or(0, |&most| most as usize + 1);
+    let mut ends = vec![0_u32; n_steps];
+    step_of.iter().for_each(|&step| ends[step as usize] += 1);
     let mut start = 0;
-    let mut next = |size: usize| {
-        start += size;
-        Step { nodes: start - size..start, most: 0, in_order: None }
+    let mut next = |size: u32| {
+        start += size as usize;
+        Step { nodes: start - size as usize..start, most: 0, in_order: None }
     };
-    let steps: Vec<Step> = sizes.into_iter().map(&mut next).collect();
-    let mut starts: Vec<usize> = steps.iter().map(|step| step.nodes.start).collect();
+    let steps: Vec<Step> = ends.iter().map(|&size| next(size)).collect();
+    for (end, step) in ends.iter_mut().zip(&steps) {
+        *end = step.nodes.start as u32;
+    }
     let mut by_step = vec![0; extents.len()];
-    for (node, &extent) in extents.iter().enumerate() {
-        let at = &mut starts[step(extent)];
-        by_step[*at] = node as u32;
-        *at += 1;
+    for (node, &step) in (0..).zip(&step_of) {
+        let end = &mut ends[step as usize];
+        by_step[*end as usize] = node;
+        *end += 1;
     }
     (by_step, steps)
 }

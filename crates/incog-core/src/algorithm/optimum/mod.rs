@@ -320,8 +320,10 @@ impl Hunt<'_> {
     /// as none was better.
     fn hope(&mut self, closes: f32) -> Option<usize> {
         let best = self.ranking.best_cost()?;
-        // What groups cost is not known before they are counted; and a part of the policy finds no best.
-        let is_worth_it = matches!(self.part, Part::Whole) && self.bounds.least().is_none();
+        // What groups cost is not known before they are counted; a part of the policy finds no best; and where nothing may be
+        // suppressed, the first answer is mostly near the best.
+        let is_worth_it =
+            self.budget > 0 && matches!(self.part, Part::Whole) && self.bounds.least().is_none();
         if self.n_hopes == 0 || !is_worth_it || self.open.len() < FEW_OPEN {
             return None;
         }
