@@ -227,7 +227,7 @@ impl Guess {
 }
 
 pub(super) fn step(extent: f32) -> usize {
-    // No node is below the first step, and none beyond what labels of 32 bits can make.
+    // Below 0 is the first step; no more labels than there are can make more steps than such a number has.
     (extent * STEPS) as u16 as usize
 }
 

@@ -312,13 +312,12 @@ impl Hunt<'_> {
         let near = step(self.guess.threshold - NEAR)..step(self.guess.threshold + NEAR) + 1;
         let found = self.guess.choose(near, is_undecided, n_open);
         let found = found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))?;
-        let closes = n_open(found) as f32 * self.guess.chance(found);
-        Some(self.hope(closes).unwrap_or(found))
+        Some(self.hope(found).unwrap_or(found))
     }
 
-    /// A node that promises to be so much better than the best that this would close more than so many; a few times, as long
-    /// as none was better.
-    fn hope(&mut self, closes: f32) -> Option<usize> {
+    /// A node that promises to be so much better than the best that this would close more than another if that fails; a few
+    /// times, as long as none was better.
+    fn hope(&mut self, other: usize) -> Option<usize> {
         let best = self.ranking.best_cost()?;
         // What groups cost is not known before they are counted; a part of the policy finds no best; and where nothing may be
         // suppressed, the first answer is mostly near the best.
@@ -345,6 +344,7 @@ impl Hunt<'_> {
         let undecided = open.iter().filter(|&&(_, node)| self.grid.contains(&self.undecided, node));
         let hopes = undecided.map(|open| (promise(open), open.1));
         let best = hopes.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let closes = self.grid.count_below(&self.open, other) as f32 * self.guess.chance(other);
         let found = best.filter(|&(promise, _)| promise > closes);
         self.n_hopes = if found.is_some() { self.n_hopes - 1 } else { 0 };
         found.map(|(_, node)| node)
