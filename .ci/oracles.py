@@ -389,6 +389,16 @@ def database_loss(source, folder):
     return {name: costs[name] / cells[name] for name in costs} | {"all": sum(costs.values()) / sum(cells.values())}
 
 
+def take_a_book(folder, k):
+    """Takes a book out so that a class gets too small. Not any book: without it, its person may be like many others."""
+    header, rows = read_table(folder / "book.csv")
+    for at in range(len(rows)):
+        write(folder / "book.csv", [header, *rows[:at], *rows[at + 1:]], ",")
+        if min(Counter(trees(folder)).values()) < k:
+            return
+    raise Disagreement("whatever book is taken out, the plain checker does not notice")
+
+
 def check_university(algorithm):
     source, folder = PROJECT / "examples" / "university", TARGET / f"university-{algorithm}"
     job, text = TARGET / f"university-{algorithm}.toml", (source / "incog.toml").read_text(encoding="utf-8")
@@ -419,10 +429,7 @@ def check_university(algorithm):
         claimed = record["scores"]["loss"] if name == "all" else record["tables"][name]["loss"]
         if abs(Fraction(claimed) - value) > Fraction(1, 10**9):
             raise Disagreement(f"loss of {name}: the plain checker finds {float(value):.9f}, incog {claimed}")
-    header, rows = read_table(folder / "book.csv")
-    write(folder / "book.csv", [header, *rows[:-1]], ",")
-    if min(Counter(trees(folder)).values()) >= record["claims"]["k"]:
-        raise Disagreement("a book was taken out: the plain checker did not notice")
+    take_a_book(folder, record["claims"]["k"])
     code, _ = verify(folder, "--job", job)
     if code != 1:
         raise Disagreement(f"a book was taken out: verify exits with {code}")
