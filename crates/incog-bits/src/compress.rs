@@ -1,4 +1,4 @@
-//! Pushing bits together: those of a word that stand under the ones of a mask, without gaps (PEXT).
+//! Pushing bits together: those of a word that stand under the ones of a mask, without gaps (PEXT); and back (PDEP).
 //!
 //! Where the machine has an instruction for it that takes a cycle or so, that is used. AMD before Zen 3 has one that takes
 //! hundreds, so there, and on other machines, each run of ones in the mask is moved down for itself.
@@ -6,6 +6,9 @@
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
+
+/// Words whose bits are pushed together at a time.
+const BLOCK: usize = 256;
 
 /// Bits that stand together in a mask: moved down by `down` they are the bits of `ones`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -87,6 +90,36 @@ impl Compress {
         }
     }
 
+    /// Calls `visit` with the bits of each word under the mask and what goes with it: for what is done with them at once.
+    #[inline]
+    pub fn for_each<T>(&self, words: &[u64], with: impl Iterator<Item = T>, mut visit: impl FnMut(u32, T)) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_instruction {
+            // SAFETY: the machine was seen to have BMI2.
+            unsafe { each_with_instruction(self.mask, words, with, visit) };
+            return;
+        }
+        let mut with = with;
+        let mut numbers = [0; BLOCK];
+        for words in words.chunks(BLOCK) {
+            let numbers = &mut numbers[..words.len()];
+            self.words(words, numbers);
+            numbers.iter().zip(with.by_ref()).for_each(|(&number, with)| visit(number, with));
+        }
+    }
+
+    /// The word that has these bits under the mask, and no others.
+    #[inline]
+    pub fn expand(&self, number: u32) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_instruction {
+            // SAFETY: the machine was seen to have BMI2.
+            return unsafe { expand_with_instruction(self.mask, number) };
+        }
+        let runs = &self.runs[..self.n_runs];
+        runs.iter().fold(0, |word, run| word | u64::from(number & run.ones) << run.down)
+    }
+
     fn by_runs<const N: usize>(&self, words: &[u64], to: &mut [u32]) {
         let mut runs = [Run::default(); N];
         runs.copy_from_slice(&self.runs[..N]);
@@ -132,7 +165,6 @@ impl CompressWide {
     /// # Panics
     /// When there is not room for exactly as many numbers as there are words.
     pub fn words(&self, words: &[u128], to: &mut [u32]) {
-        const BLOCK: usize = 256;
         assert_eq!(words.len(), to.len());
         let (mut halves, mut high) = ([0; BLOCK], [0; BLOCK]);
         for (words, to) in words.chunks(BLOCK).zip(to.chunks_mut(BLOCK)) {
@@ -146,6 +178,32 @@ impl CompressWide {
             to.iter_mut().zip(high).for_each(|(to, high)| *to |= *high << up);
         }
     }
+
+    /// Calls `visit` with the bits of each word under the mask and what goes with it: for what is done with them at once.
+    #[inline]
+    pub fn for_each<T>(&self, words: &[u128], with: impl Iterator<Item = T>, mut visit: impl FnMut(u32, T)) {
+        #[cfg(target_arch = "x86_64")]
+        if self.low.has_instruction {
+            // SAFETY: the machine was seen to have BMI2.
+            unsafe { each_wide_with_instruction(self, words, with, visit) };
+            return;
+        }
+        let mut with = with;
+        let mut numbers = [0; BLOCK];
+        for words in words.chunks(BLOCK) {
+            let numbers = &mut numbers[..words.len()];
+            self.words(words, numbers);
+            numbers.iter().zip(with.by_ref()).for_each(|(&number, with)| visit(number, with));
+        }
+    }
+
+    /// The word that has these bits under the mask, and no others.
+    #[inline]
+    pub fn expand(&self, number: u32) -> u128 {
+        // A shift by all 32 bits is none: in 64 bits.
+        let high = (u64::from(number) >> self.n_low) as u32;
+        u128::from(self.low.expand(number)) | u128::from(self.high.expand(high)) << 64
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -154,6 +212,42 @@ fn with_instruction(mask: u64, words: &[u64], to: &mut [u32]) {
     for (word, to) in words.iter().zip(to) {
         *to = std::arch::x86_64::_pext_u64(*word, mask) as u32;
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+fn each_with_instruction<T>(
+    mask: u64,
+    words: &[u64],
+    with: impl Iterator<Item = T>,
+    mut visit: impl FnMut(u32, T),
+) {
+    for (&word, with) in words.iter().zip(with) {
+        visit(std::arch::x86_64::_pext_u64(word, mask) as u32, with);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+fn each_wide_with_instruction<T>(
+    compress: &CompressWide,
+    words: &[u128],
+    with: impl Iterator<Item = T>,
+    mut visit: impl FnMut(u32, T),
+) {
+    let CompressWide { low, high, n_low } = compress;
+    let up = n_low % 32;
+    for (&word, with) in words.iter().zip(with) {
+        let of_low = std::arch::x86_64::_pext_u64(word as u64, low.mask) as u32;
+        let of_high = std::arch::x86_64::_pext_u64((word >> 64) as u64, high.mask) as u32;
+        visit(of_low | of_high << up, with);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+fn expand_with_instruction(mask: u64, number: u32) -> u64 {
+    std::arch::x86_64::_pdep_u64(u64::from(number), mask)
 }
 
 /// Has the machine the instruction, and is it worth using? Looked up once.
@@ -189,6 +283,15 @@ mod tests {
             .fold(0, |bits, place| ones.next().map_or(bits, |at| bits | ((word >> at & 1) as u32) << place))
     }
 
+    fn check_one_by_one(expected: &[u32], visit_all: impl Fn(&mut dyn FnMut(u32, usize))) {
+        let mut found = Vec::new();
+        visit_all(&mut |number, at| {
+            assert_eq!(at, found.len(), "each has its own");
+            found.push(number);
+        });
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn both_ways_push_together_what_single_bits_say() {
         let mut state = 3_u64;
@@ -207,6 +310,10 @@ mod tests {
                 let mut found = vec![0; words.len()];
                 compress.words(&words, &mut found);
                 assert_eq!(found, expected, "{mask:x}");
+                check_one_by_one(&expected, |visit| compress.for_each(&words, 0.., visit));
+                words.iter().zip(&found).for_each(|(word, &number)| {
+                    assert_eq!(compress.expand(number), word & mask, "{mask:x}");
+                });
             }
         }
         assert!(n_masks > 250);
@@ -230,6 +337,10 @@ mod tests {
                 let mut found = vec![0; words.len()];
                 compress.words(&words, &mut found);
                 assert_eq!(found, expected, "{mask:x}");
+                check_one_by_one(&expected, |visit| compress.for_each(&words, 0.., visit));
+                words.iter().zip(&found).for_each(|(word, &number)| {
+                    assert_eq!(compress.expand(number), word & mask, "{mask:x}");
+                });
             }
         }
     }

@@ -14,10 +14,10 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
+//! [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
 //! allocated with.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs`, `compress.rs`, `runs.rs` and `positions.rs`: loads and
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `runs.rs` and `positions.rs`: loads and
 //! stores of vectors, and the calls of functions that were compiled for instructions the machine was seen to have; and in
 //! `pages.rs`, which passes on calls of the system's allocator.
 //!
@@ -25,12 +25,14 @@
 //! `roaring` takes some two times as long for the AND-count of random sets with one record in a hundred, but about
 //! an eighth with one in ten thousand. Such sets are better kept as lists of records.
 
+mod cells;
 mod compress;
 mod pages;
 mod positions;
 mod runs;
 mod simd;
 
+pub use cells::{count_below, for_each_below};
 pub use compress::{Compress, CompressWide};
 pub use pages::LargePages;
 pub use positions::positions;

@@ -101,6 +101,20 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// More rows than a byte counts: of most nodes only the rows in small groups are told.
+    #[test]
+    fn it_is_the_best_of_all_that_hold_where_counters_stop(
+        sample in random::sample(5, 700),
+        k in 2..=30_u64,
+        budget in 1..=150_u64,
+    ) {
+        check(&sample, k, budget, None)?;
+    }
+}
+
 /// Large enough that nodes are seen to fail from some of their groups: the answer is that of the complete search.
 #[test]
 fn failing_early_changes_no_answer() {

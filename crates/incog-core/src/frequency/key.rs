@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 use crate::frequency::Keys;
+use crate::frequency::tally::Word;
 
 /// A bit string with the few operations that grouping needs. Bit 0 is the least significant.
 pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
@@ -24,6 +25,9 @@ pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
     fn extract(&self, offset: u32, mask: u32) -> u32;
     /// A hash with all bits well mixed.
     fn mix(&self) -> u64;
+    /// Calls `visit` with the bits of each key that are set in `mask`, pushed together; some keys at a time. `false` where there is no
+    /// quick way to do that.
+    fn compress(keys: &[Self], mask: &Self, visit: impl FnMut(&[u32])) -> bool;
     /// The keys as the variant of this type.
     fn wrap(keys: Vec<Self>) -> Keys;
 }
@@ -71,6 +75,11 @@ macro_rules! key_of_word {
             fn mix(&self) -> u64 {
                 let $key = *self;
                 $mix
+            }
+
+            fn compress(keys: &[Self], mask: &Self, mut visit: impl FnMut(&[u32])) -> bool {
+                Word::compress(keys, *mask, |_, numbers| visit(numbers));
+                true
             }
 
             fn wrap(keys: Vec<Self>) -> Keys {
@@ -136,6 +145,10 @@ impl Key for Wide {
         let mut hasher = FxHasher::default();
         self.0.hash(&mut hasher);
         fold(hasher.finish())
+    }
+
+    fn compress(_: &[Self], _: &Self, _: impl FnMut(&[u32])) -> bool {
+        false
     }
 
     fn wrap(keys: Vec<Self>) -> Keys {

@@ -200,13 +200,15 @@ impl<K: Key> Job<'_, K> {
     /// Adds one to the cell of each key, then reads the groups off the array.
     fn count_cells(&self, cells: &mut [u32], cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
         let n_cells = 1 << self.target.n_bits;
-        let mut numbers = [0_u32; BLOCK];
-        for keys in self.keys.chunks(BLOCK) {
-            let numbers = &mut numbers[..keys.len()];
-            for (key, number) in keys.iter().zip(&mut *numbers) {
-                *number = cell_of(key) as u32;
+        if !K::compress(self.keys, &self.target.mask, |numbers| count(numbers, cells, n_cells)) {
+            let mut numbers = [0_u32; BLOCK];
+            for keys in self.keys.chunks(BLOCK) {
+                let numbers = &mut numbers[..keys.len()];
+                for (key, number) in keys.iter().zip(&mut *numbers) {
+                    *number = cell_of(key) as u32;
+                }
+                count(numbers, cells, n_cells);
             }
-            count(numbers, cells, n_cells);
         }
         let (cells, others) = cells.split_at_mut(n_cells);
         for lane in others.chunks_mut(n_cells) {

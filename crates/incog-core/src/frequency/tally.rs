@@ -4,11 +4,13 @@
 //! counter below k is exact. So a byte a group is enough up to k = 255 ([`Count`]), four bytes otherwise, and the counters
 //! of 2¹⁶ cells fit the second-level cache four times. What is lost is the size of groups that are large enough.
 //!
-//! Keys in, masked keys with counts out, one of three ways; all find the same groups ([`Counters::merge`]):
+//! Keys in, masked keys with counts out, one of these ways; all find the same groups ([`Counters::merge`]):
 //!
 //! - *dense*: the kept bits, pushed together, number a counter ([`Compress`]). The first key of a counter becomes a group;
 //!   in the end the groups collect their counters and leave zeros. Few cells are touched, so there may be many more of them
 //!   than keys.
+//! - *told*: dense, where groups need not come out, only how many rows are in small ones ([`Counters::tell`]): the counters are
+//!   looked through in the end.
 //! - *hash*: a table of group numbers, presized to the keys at hand.
 //! - *dealt out*: as long as keys would fill more than the cache, they are first dealt out to parts by their hash.
 //!
@@ -24,7 +26,7 @@
 mod parts;
 mod shared;
 
-use incog_bits::{Compress, CompressWide};
+use incog_bits::{Compress, CompressWide, count_below, for_each_below};
 use parts::Gathered;
 use shared::Team;
 
@@ -38,10 +40,14 @@ pub(crate) trait Count: Copy + Default + PartialEq + Send + Sync + std::fmt::Deb
     fn plus(self, other: Self) -> Self;
     /// The rows, if they are fewer than the greatest number.
     fn rows(self) -> u64;
+    /// Counters of a byte each as bytes; others are not.
+    fn bytes(counters: &[Self]) -> Option<&[u8]>;
+    /// The same, to be changed.
+    fn bytes_mut(counters: &mut [Self]) -> Option<&mut [u8]>;
 }
 
 macro_rules! count_of {
-    ($number:ty) => {
+    ($number:ty, |$counters:ident| $bytes:expr) => {
         impl Count for $number {
             const MOST: u64 = <$number>::MAX as u64;
 
@@ -59,12 +65,22 @@ macro_rules! count_of {
             fn rows(self) -> u64 {
                 u64::from(self)
             }
+
+            #[inline]
+            fn bytes($counters: &[Self]) -> Option<&[u8]> {
+                $bytes
+            }
+
+            #[inline]
+            fn bytes_mut($counters: &mut [Self]) -> Option<&mut [u8]> {
+                $bytes
+            }
         }
     };
 }
 
-count_of!(u8);
-count_of!(u32);
+count_of!(u8, |counters| Some(counters));
+count_of!(u32, |_counters| None);
 
 /// A packed key: 64 or 128 bits.
 pub(crate) trait Word:
@@ -76,6 +92,10 @@ pub(crate) trait Word:
     fn n_ones(self) -> u32;
     /// Of each key, the bits under the mask, which has at most 32, pushed together; some keys at a time.
     fn compress(keys: &[Self], mask: Self, visit: impl FnMut(&[Self], &[u32]));
+    /// The same one by one, with the rows of each key.
+    fn for_each_cell<C>(keys: &[Self], mask: Self, rows: impl Iterator<Item = C>, visit: impl FnMut(u32, C));
+    /// The masked keys of which these are the bits.
+    fn expand(cells: &[u32], mask: Self, to: &mut [Self]);
 }
 
 /// Multiplies to 128 bits and folds the halves: masks leave the low bits of many keys zero, and of a plain product too.
@@ -108,6 +128,21 @@ macro_rules! word_of {
                     compress.words(some, numbers);
                     visit(some, numbers);
                 }
+            }
+
+            #[inline]
+            fn for_each_cell<C>(
+                keys: &[Self],
+                mask: Self,
+                rows: impl Iterator<Item = C>,
+                visit: impl FnMut(u32, C),
+            ) {
+                <$compress>::new(mask).for_each(keys, rows, visit);
+            }
+
+            fn expand(cells: &[u32], mask: Self, to: &mut [Self]) {
+                let compress = <$compress>::new(mask);
+                cells.iter().zip(to).for_each(|(&cell, key)| *key = compress.expand(cell));
             }
         }
     };
@@ -164,6 +199,10 @@ const MAX_DENSE_BITS: u32 = 24;
 const CELLS_PER_KEY: usize = 16;
 /// Of small tables, up to so many for each row.
 const CELLS_PER_ROW: u32 = 64;
+/// All cells are looked through if there are at most so many for each key,
+const CELLS_TOLD_PER_KEY: usize = 16;
+/// and not where there are so many keys that threads share them.
+const TOLD_BELOW: usize = shared::SHARED_FROM;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.
@@ -295,6 +334,44 @@ impl<W: Word, C: Count> Counters<W, C> {
         } else {
             self.by_hash(lot, mask);
         }
+    }
+
+    /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
+    /// most `budget` such rows, only groups of fewer than `k` are those of the last merge, otherwise none. `None` where that
+    /// is no quicker than [`merge`](Self::merge).
+    pub(crate) fn tell(&mut self, lot: Lot<'_, W, C>, mask: W, k: u64, budget: u64) -> Option<(usize, u64)> {
+        let n_bits = mask.n_ones();
+        let is_quicker = lot.len() < TOLD_BELOW
+            && n_bits <= self.most_bits.unwrap_or(DENSE_BITS).min(DENSE_BITS)
+            && 1 << n_bits <= CELLS_TOLD_PER_KEY * lot.len();
+        let k = u8::try_from(k).ok().filter(|_| is_quicker)?;
+        let n_cells = 1 << n_bits;
+        if self.cells.len() < n_cells {
+            self.cells = vec![C::default(); n_cells];
+        }
+        let cells = C::bytes_mut(&mut self.cells[..n_cells])?;
+        let add = |cell: u32, rows: u8| {
+            let cell = &mut cells[cell as usize];
+            // A saturating sum, in arithmetic: compilers make a branch of the usual one, and nobody foresees which cells are full.
+            let sum = u32::from(*cell) + u32::from(rows);
+            *cell = (sum | (sum >> 8).wrapping_neg()) as u8;
+        };
+        match lot.rows.and_then(C::bytes) {
+            None => W::for_each_cell(lot.keys, mask, std::iter::repeat(1), add),
+            Some(rows) => W::for_each_cell(lot.keys, mask, rows.iter().copied(), add),
+        }
+        let (n_groups, rows_below) = count_below(cells, k);
+        self.n_groups = 0;
+        if rows_below <= budget {
+            self.numbers.clear();
+            for_each_below(cells, k, |cell, _| self.numbers.push(cell as u32));
+            let n_below = self.numbers.len();
+            self.make_room(n_below);
+            W::expand(&self.numbers, mask, &mut self.keys);
+            self.collect(n_below);
+        }
+        self.cells[..n_cells].fill(C::default());
+        Some((n_groups, rows_below))
     }
 
     fn by_hash(&mut self, lot: Lot<'_, W, C>, mask: W) {
@@ -543,6 +620,16 @@ mod tests {
                 assert_eq!(counters.rows_below(k), below, "{name}, k = {k}");
             }
             assert!(counters.cells.iter().all(|cell| *cell == C::default()), "{name} leaves zeros");
+        }
+        for (k, budget) in [(2, 0), (7, 100), (7, u64::MAX), (255, 1000)] {
+            let Some((n_groups, rows_below)) = counters.tell(tally.lot(), mask, k, budget) else {
+                continue;
+            };
+            let below = naive(keys, rows, mask, u64::MAX).into_iter().filter(|&(_, rows)| rows < k);
+            let below: BTreeMap<u64, u64> = below.collect();
+            assert_eq!((n_groups, rows_below), (expected.len(), below.values().sum()));
+            assert_eq!(groups(&counters), if rows_below <= budget { below } else { BTreeMap::new() });
+            assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
         }
         counters.merge_some(tally.lot(), mask, 4);
         let some = groups(&counters);

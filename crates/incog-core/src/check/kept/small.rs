@@ -46,17 +46,22 @@ pub(super) struct Small<'a, W, C> {
     sample: Option<Vec<W>>,
     /// Room for keys of some groups.
     picked: Picked<W, C>,
-    /// What is known of the groups, where only those that are left out are in the counters.
+    /// What is known of the groups, where only those that are left out are in the counters, or none.
     judged: Option<Judged>,
+    /// Is it enough to be told of groups, to know whether a node holds? Not if those of nodes that fail are to be kept: where one node
+    /// is looked for and rows may be suppressed, few of them would be used.
+    is_told: bool,
 }
 
-/// Groups that were judged a part at a time.
+/// Groups that were judged a part at a time, or only told of.
 #[derive(Debug, Default)]
 struct Judged {
     /// About how many there are.
     n_groups: usize,
     /// Were they all looked at?
     all: bool,
+    /// The rows that are left out, of those that were.
+    refused_rows: u64,
     /// How many groups of which size are released.
     released: HashMap<u64, u64>,
 }
@@ -64,6 +69,9 @@ struct Judged {
 impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     pub(super) fn new(problem: Problem<'a>, k: u64, room: Room) -> Self {
         debug_assert!(k <= C::MOST);
+        // Where counters stop short of all rows, nobody asks for sizes.
+        let is_told =
+            room == Room::Scarce && problem.policy.budget() > 0 && problem.source.n_rows() > C::MOST;
         Small {
             problem,
             k,
@@ -75,6 +83,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             sample: None,
             picked: Picked::default(),
             judged: None,
+            is_told,
         }
     }
 
@@ -103,6 +112,18 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         // What cannot be read now cannot be read later, and will be told then.
         let is_shown = self.visit(&mut |lot| sample.extend(lot.every(step))).ok()?;
         is_shown.then_some(sample)
+    }
+
+    /// Counts groups from others.
+    fn merge(&mut self, lot: Lot<'_, W, C>, mask: W, purpose: Purpose) {
+        let told = (self.is_told && purpose == Purpose::Verdict)
+            .then(|| self.counters.tell(lot, mask, self.k, self.problem.policy.budget()));
+        match told.flatten() {
+            Some((n_groups, refused_rows)) => {
+                self.judged = Some(Judged { n_groups, all: true, refused_rows, ..Judged::default() });
+            }
+            None => self.counters.merge(lot, mask),
+        }
     }
 
     /// So many groups may be gathered at a time.
@@ -183,6 +204,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             }
         }
         counters.load(&keys, rows.into_iter());
+        judged.refused_rows = n_refused;
         self.judged = Some(judged);
         Ok(())
     }
@@ -222,8 +244,8 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         let mask = self.mask(to);
         let source = self.problem.source;
         match (from, self.records()) {
-            (Some(tally), _) => self.counters.merge(tally.lot(), mask),
-            (None, Some(records)) => self.counters.merge(records, mask),
+            (Some(tally), _) => self.merge(tally.lot(), mask, purpose),
+            (None, Some(records)) => self.merge(records, mask, purpose),
             (None, None) if source.shows_keys() => {
                 if let Err(n_groups) = self.count_in_parts(mask, purpose)? {
                     self.judge_in_parts(mask, n_groups, purpose)?;
@@ -298,7 +320,8 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
     }
 
     fn judge(&self) -> Result<Judgement> {
-        let refused_rows = self.counters.rows_below(self.k);
+        let judged = self.judged.as_ref().map(|judged| judged.refused_rows);
+        let refused_rows = judged.unwrap_or_else(|| self.counters.rows_below(self.k));
         Ok(Judgement { holds: refused_rows <= self.problem.policy.budget(), refused_rows })
     }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 
 /// From this many keys on, threads are worth their while.
-const SHARED_FROM: usize = 1 << 16;
+pub(super) const SHARED_FROM: usize = 1 << 16;
 
 /// With more bits, merging what the threads have counted takes as long as counting,
 const SHARED_DENSE_BITS: u32 = 18;
