@@ -22,6 +22,8 @@ struct Case {
     release: Vec<Vec<String>>,
     k: u64,
     alpha: Option<Fraction>,
+    /// Have hierarchies another level with the same labels, but for other values, so that labels do not tell the level?
+    has_like_levels: bool,
 }
 
 fn path(value: &str) -> Vec<String> {
@@ -60,7 +62,7 @@ impl Case {
             ill.len() as u64 >= k && (alpha.is_none() || 3 * most <= 2 * ill.len())
         };
         let release = recoded.iter().filter(is_published).cloned().collect();
-        Case { n_quasi, input, release, k, alpha }
+        Case { n_quasi, input, release, k, alpha, has_like_levels: draw.below(2) == 0 }
     }
 
     fn table(&self, rows: &[Vec<String>]) -> StringTable {
@@ -75,9 +77,12 @@ impl Case {
     /// What is found in memory, and row by row.
     fn reports(&self) -> [Report; 2] {
         let (input, release) = (self.table(&self.input), self.table(&self.release));
+        let n_more = usize::from(self.has_like_levels);
+        let other = |value: &str| format!("{}{}", &value[..1], if value.ends_with('0') { 1 } else { 0 });
+        let path_of = |value: &String| [vec![other(value); n_more], path(value)].concat();
         let hierarchy = |at: usize| Hierarchy {
-            levels: vec![0, 1, 2],
-            paths: self.input.iter().map(|row| (row[at].clone(), path(&row[at]))).collect(),
+            levels: (0..3 + n_more).collect(),
+            paths: self.input.iter().map(|row| (row[at].clone(), path_of(&row[at]))).collect(),
         };
         let claims = Claims {
             quasi_identifiers: (0..self.n_quasi).map(|at| format!("q{at}")).collect(),

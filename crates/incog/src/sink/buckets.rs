@@ -24,8 +24,14 @@ const BLOCK: usize = 1 << 14;
 /// More buckets than this would have buffers too small to write.
 const MAX_BUCKETS: usize = 1 << 12;
 
-/// A buffer has room for so many bytes at least.
+/// A buffer has room for so many bytes at least,
 const LEAST_BUFFER: usize = 1 << 12;
+
+/// and at most for so many: those of all buckets together are best small enough for the cache.
+const MOST_BUFFER: usize = 1 << 16;
+
+/// Short rows are copied as if they had so many bytes, which is a single instruction; so there is room for as many behind the last.
+const LANE: usize = 16;
 
 /// About so many bytes a row takes as text, beside its codes, while a bucket is written.
 const TEXT: usize = 64;
@@ -65,14 +71,14 @@ impl Buckets {
         let room = usize::try_from(memory.for_buckets()).unwrap_or(usize::MAX);
         let rows_a_bucket = (room / (n_hands * AT_ONCE) / (4 * n_columns + TEXT)).max(1);
         let n_buckets = n_rows.div_ceil(rows_a_bucket).clamp(1, MAX_BUCKETS).next_power_of_two();
-        let buffer = (room / n_hands / n_buckets).clamp(LEAST_BUFFER, 1 << 20);
+        let buffer = (room / n_hands / n_buckets).clamp(LEAST_BUFFER, MOST_BUFFER);
 
         let rows_a_hand = n_rows.div_ceil(n_hands).max(1);
         let firsts: Vec<usize> = (0..n_rows).step_by(rows_a_hand).collect();
         let hands = firsts.into_par_iter().map(|first| {
             let dealt = Dealt { file: memory.file()?, places: vec![Vec::new(); n_buckets] };
-            let mut hand = Hand { dealt, buffers: vec![Vec::new(); n_buckets], buffer };
-            hand.deal(table, &widths, first..n_rows.min(first + rows_a_hand), watch)?;
+            let mut hand = Hand { dealt, buffers: vec![Buffer::default(); n_buckets], buffer };
+            hand.deal(table, &places_in_row(&widths), first..n_rows.min(first + rows_a_hand), watch)?;
             Ok(hand.dealt)
         });
         let hands = hands.collect::<Result<_>>()?;
@@ -86,46 +92,46 @@ impl Buckets {
     /// Hands over the codes of one row of a bucket after the other, in an order drawn now. Tells how many there were; none if they could
     /// not be read ([`check`](Self::check)).
     pub(super) fn each(&self, bucket: usize, mut take: impl FnMut(&[u32])) -> usize {
-        let bytes = self.bytes(bucket);
-        let rows = self.order(&bytes);
+        let (n_rows, bytes) = self.shuffled(bucket);
+        let (places, row_bytes) = (places_in_row(&self.widths), self.row_bytes());
         let mut codes = vec![0; self.widths.len()];
-        for &row in &rows {
-            let mut at = row as usize * self.row_bytes();
-            for (code, &width) in codes.iter_mut().zip(&self.widths) {
-                *code = code_at(&bytes, at, width);
-                at += usize::from(width);
+        for row in 0..n_rows {
+            for (code, &(start, width)) in codes.iter_mut().zip(&places) {
+                *code = code_at(&bytes, row * row_bytes + start, width);
             }
             take(&codes);
         }
-        rows.len()
+        n_rows
     }
 
     /// The same, column by column.
     #[cfg(feature = "parquet")]
     pub(super) fn columns(&self, bucket: usize) -> Vec<Vec<u32>> {
-        let bytes = self.bytes(bucket);
-        let (rows, row_bytes) = (self.order(&bytes), self.row_bytes());
-        let mut starts = Vec::new();
-        let mut start = 0;
-        for &width in &self.widths {
-            starts.push((start, width));
-            start += usize::from(width);
-        }
-        let columns = starts.into_par_iter().map(|(start, width)| {
-            rows.iter().map(|&row| code_at(&bytes, row as usize * row_bytes + start, width)).collect()
-        });
-        columns.collect()
+        let (n_rows, bytes) = self.shuffled(bucket);
+        let row_bytes = self.row_bytes();
+        let column = |(start, width)| match width {
+            1 => column_of::<1>(&bytes, start, row_bytes, n_rows),
+            2 => column_of::<2>(&bytes, start, row_bytes, n_rows),
+            _ => column_of::<4>(&bytes, start, row_bytes, n_rows),
+        };
+        places_in_row(&self.widths).into_par_iter().map(column).collect()
     }
 
     fn row_bytes(&self) -> usize {
         self.widths.iter().map(|&width| usize::from(width)).sum()
     }
 
-    /// The rows of a bucket in an order drawn now.
-    fn order(&self, bytes: &[u8]) -> Vec<u32> {
-        let mut rows: Vec<u32> = (0..(bytes.len() / self.row_bytes().max(1)) as u32).collect();
+    /// How many rows are in a bucket, and their bytes in an order drawn now.
+    fn shuffled(&self, bucket: usize) -> (usize, Vec<u8>) {
+        let (bytes, row_bytes) = (self.bytes(bucket), self.row_bytes());
+        let mut rows: Vec<u32> = (0..(bytes.len().saturating_sub(LANE) / row_bytes.max(1)) as u32).collect();
         rows.shuffle(&mut rand::rng());
-        rows
+        // Rows as a whole, not each column for itself: they are all over the memory.
+        let mut shuffled = vec![0; bytes.len()];
+        for (at, &row) in rows.iter().enumerate() {
+            copy_row(&bytes[row as usize * row_bytes..], &mut shuffled[at * row_bytes..], row_bytes);
+        }
+        (rows.len(), shuffled)
     }
 
     /// Fails if anything could not be read.
@@ -136,7 +142,7 @@ impl Buckets {
         }
     }
 
-    /// The rows of a bucket; none if they cannot be read, which is noted.
+    /// The rows of a bucket, and a lane more; none if they cannot be read, which is noted.
     fn bytes(&self, bucket: usize) -> Vec<u8> {
         self.read(bucket).unwrap_or_else(|error| {
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -145,8 +151,8 @@ impl Buckets {
     }
 
     fn read(&self, bucket: usize) -> Result<Vec<u8>> {
-        let n_bytes = self.hands.iter().flat_map(|hand| &hand.places[bucket]).map(|&(_, n)| n).sum();
-        let mut bytes = vec![0; n_bytes];
+        let n_bytes: usize = self.hands.iter().flat_map(|hand| &hand.places[bucket]).map(|&(_, n)| n).sum();
+        let mut bytes = vec![0; n_bytes + LANE];
         let mut rest = bytes.as_mut_slice();
         for hand in &self.hands {
             for &(place, n) in &hand.places[bucket] {
@@ -169,60 +175,109 @@ fn code_at(bytes: &[u8], at: usize, width: u8) -> u32 {
     }
 }
 
+/// The codes of a column of rows that follow each other: a loop for each width.
+#[cfg(feature = "parquet")]
+fn column_of<const WIDTH: u8>(bytes: &[u8], start: usize, row_bytes: usize, n_rows: usize) -> Vec<u32> {
+    (0..n_rows).map(|row| code_at(bytes, row * row_bytes + start, WIDTH)).collect()
+}
+
+/// Puts the code at a place where it takes so many bytes.
+#[inline]
+fn put_code(bytes: &mut [u8], at: usize, width: u8, code: u32) {
+    match width {
+        1 => bytes[at] = code as u8,
+        2 => bytes[at..at + 2].copy_from_slice(&(code as u16).to_le_bytes()),
+        _ => bytes[at..at + 4].copy_from_slice(&code.to_le_bytes()),
+    }
+}
+
+/// Where the code of each column stands in a row, and how many bytes it takes.
+fn places_in_row(widths: &[u8]) -> Vec<(usize, u8)> {
+    let mut start = 0;
+    let place = |&width: &u8| {
+        start += usize::from(width);
+        (start - usize::from(width), width)
+    };
+    widths.iter().map(place).collect()
+}
+
+/// Copies the first `n_bytes`, and perhaps some more, up to a lane, that are of no use.
+#[inline]
+fn copy_row(from: &[u8], to: &mut [u8], n_bytes: usize) {
+    match (from.first_chunk::<LANE>(), to.first_chunk_mut::<LANE>()) {
+        (Some(from), Some(to)) if n_bytes <= LANE => *to = *from,
+        _ => to[..n_bytes].copy_from_slice(&from[..n_bytes]),
+    }
+}
+
 /// What deals rows that follow each other.
 struct Hand {
     dealt: Dealt,
     /// Rows that are not written yet, for each bucket.
-    buffers: Vec<Vec<u8>>,
-    /// A buffer is written when it has so many bytes.
+    buffers: Vec<Buffer>,
+    /// A buffer has room for so many bytes.
     buffer: usize,
 }
 
+/// Rows of one bucket.
+#[derive(Debug, Clone, Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    n_bytes: usize,
+}
+
 impl Hand {
+    /// Deals some rows, whose codes have their places.
     fn deal(
         &mut self,
         table: &dyn Labels,
-        widths: &[u8],
+        places: &[(usize, u8)],
         rows: std::ops::Range<usize>,
         watch: &Watch,
     ) -> Result<()> {
         let mut rng = rand::rng();
+        let row_bytes = places.last().map_or(0, |&(start, width)| start + usize::from(width));
         let mut random = vec![0_u8; 2 * BLOCK];
-        let mut codes = vec![0_u32; BLOCK * widths.len()];
+        let mut codes = vec![0_u32; BLOCK];
+        let mut block = vec![0_u8; BLOCK * row_bytes + LANE];
+        let room = self.buffer.max(row_bytes) + LANE;
         // A power of two: every bucket is equally likely.
         let mask = self.buffers.len() - 1;
         for first in rows.clone().step_by(BLOCK) {
             watch.check()?;
             let n = BLOCK.min(rows.end - first);
-            for (at, codes) in codes.chunks_mut(BLOCK).enumerate() {
+            for (at, &(start, width)) in places.iter().enumerate() {
                 table.codes_from(at, first, &mut codes[..n]);
+                for (row, &code) in codes[..n].iter().enumerate() {
+                    put_code(&mut block, row * row_bytes + start, width, code);
+                }
             }
             rng.fill_bytes(&mut random);
-            for row in 0..n {
-                let drawn = usize::from(u16::from_le_bytes([random[2 * row], random[2 * row + 1]]));
-                let bucket = drawn & mask;
-                let buffer = &mut self.buffers[bucket];
-                for (at, &width) in widths.iter().enumerate() {
-                    let code = codes[at * BLOCK + row].to_le_bytes();
-                    buffer.extend_from_slice(&code[..usize::from(width)]);
-                }
-                if buffer.len() >= self.buffer {
+            for (row, drawn) in random.as_chunks::<2>().0[..n].iter().enumerate() {
+                let bucket = usize::from(u16::from_le_bytes(*drawn)) & mask;
+                if self.buffers[bucket].n_bytes + row_bytes + LANE > room {
                     self.write(bucket)?;
                 }
+                let buffer = &mut self.buffers[bucket];
+                if buffer.bytes.is_empty() {
+                    buffer.bytes.resize(room, 0);
+                }
+                copy_row(&block[row * row_bytes..], &mut buffer.bytes[buffer.n_bytes..], row_bytes);
+                buffer.n_bytes += row_bytes;
             }
         }
         (0..self.buffers.len()).try_for_each(|bucket| self.write(bucket))
     }
 
     fn write(&mut self, bucket: usize) -> Result<()> {
-        let buffer = &mut self.buffers[bucket];
-        if buffer.is_empty() {
+        let Buffer { bytes, n_bytes } = &mut self.buffers[bucket];
+        if *n_bytes == 0 {
             return Ok(());
         }
         let Dealt { file, places } = &mut self.dealt;
-        places[bucket].push((file.len(), buffer.len()));
-        file.append(buffer)?;
-        buffer.clear();
+        places[bucket].push((file.len(), *n_bytes));
+        file.append(&bytes[..*n_bytes])?;
+        *n_bytes = 0;
         Ok(())
     }
 }
