@@ -6,8 +6,8 @@
 //! 1. The labels of a quasi-identifier mostly tell at which level it is. Where they do not, or not rightly, how often each of them
 //!    stands there tells at which it can be, as in [`crate::against_input`].
 //! 2. The released rows are grouped by their labels: the sizes tell whether k is reached.
-//! 3. Input and release are read side by side. An input row, recoded, is in a released group or it is not. If it is, the next
-//!    released row must be equal to it in all columns; if not, it was left out, and is counted with its like.
+//! 3. Input and release are read side by side. An input row, recoded, is equal to the next released row in all columns, or it was left
+//!    out: then it must be in no released group, and is counted with its like.
 //! 4. Groups that were left out must be too small, or refused by a claim; all their rows are together within the budget.
 //!
 //! Stricter than what is asked of releases in memory, which may come in any order. Every group is released whole or not at all
@@ -223,31 +223,22 @@ impl Comparison<'_> {
         for first in (0..input.n_rows()).step_by(ROWS) {
             let rows = first..input.n_rows().min(first + ROWS);
             let keys = folder.keys(input, 1, rows.clone());
-            let groups = released.find(&keys);
-            let is_released = |group: &u32| *group != NONE;
-            let n_released = groups.iter().filter(|group| is_released(group)).count();
-            let without: Vec<u64> = keys
-                .iter()
-                .zip(&groups)
-                .filter(|(_, group)| !is_released(group))
-                .map(|(&key, _)| key)
-                .collect();
-            left_out.add(&without);
             if first_strange_row.is_some() {
+                // What was left out can still be told.
+                left_out.add(&without_group(&keys, &released.find(&keys)));
                 continue;
             }
-            let last = release.n_rows().min(next + n_released);
-            let with: Vec<u32> =
-                (0..keys.len() as u32).filter(|&row| is_released(&groups[row as usize])).collect();
-            let expected: Vec<u64> = with.iter().map(|&row| keys[row as usize]).collect();
-            let found = folder.keys(release, 0, next..last);
-            let differs = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+            let found = folder.keys(release, 0, next..release.n_rows().min(next + keys.len()));
+            let Aligned { with, without, before } = align(&keys, &found);
+            let groups = released.find(&without);
+            // A row that is not there has a group that is.
+            let missing = groups.iter().position(|&group| group != NONE).map(|at| before[at] as usize);
+            left_out.add(&without_group(&without, &groups));
+            let last = next + with.len();
             let in_others =
                 others.par_iter().map(|other| other.first_difference(self, &with, rows.start, next..last));
-            let differs = in_others.chain(rayon::iter::once(differs)).flatten().min();
-            // Where there are too few released rows, the first that is missing is told.
-            let missing = (last - next < n_released).then_some(last - next);
-            first_strange_row = differs.or(missing).map(|at| next + at);
+            first_strange_row =
+                in_others.chain(rayon::iter::once(missing)).flatten().min().map(|at| next + at);
             next = last;
         }
         if first_strange_row.is_none() && next < release.n_rows() {
@@ -385,6 +376,38 @@ impl Comparison<'_> {
         }
         is_open.iter().filter(|&&is_open| is_open).count() as u64
     }
+}
+
+/// Rows of the input beside those of the release.
+#[derive(Default)]
+struct Aligned {
+    /// Rows of the input that are the released ones, in order.
+    with: Vec<u32>,
+    /// The keys of the others,
+    without: Vec<u64>,
+    /// and for each how many released ones were before it.
+    before: Vec<u32>,
+}
+
+/// Finds the released rows in the input, each behind the one before. Where none is missing, an input row that is equal to the next
+/// released one is that one: what was left out is in no released group.
+fn align(keys: &[u64], released: &[u64]) -> Aligned {
+    let mut aligned = Aligned { with: Vec::with_capacity(keys.len()), ..Aligned::default() };
+    for (row, key) in (0..).zip(keys) {
+        let n_before = aligned.with.len();
+        if released.get(n_before) == Some(key) {
+            aligned.with.push(row);
+        } else {
+            aligned.without.push(*key);
+            aligned.before.push(n_before as u32);
+        }
+    }
+    aligned
+}
+
+/// The keys that are in no group.
+fn without_group(keys: &[u64], groups: &[u32]) -> Vec<u64> {
+    keys.iter().zip(groups).filter(|(_, group)| **group == NONE).map(|(&key, _)| key).collect()
 }
 
 /// The claim of step 3.
