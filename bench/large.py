@@ -95,14 +95,14 @@ def scale(arguments, python):
     told = {}
     print(f"Parquet to Parquet, k = 10, suppression 1 %, shuffled, memory: {arguments.memory or 'no limit'}\n")
     print("| rows | file | seconds | microseconds a row | peak memory |\n|---|---|---|---|---|")
-    for name, rows, rounds in [("small", arguments.small, arguments.rounds), ("large", arguments.rows, min(arguments.rounds, 2))]:
+    for name, rows in [("small", arguments.small), ("large", arguments.rows)]:
         data, hierarchies = table(python, rows)
         if name == "small" and rows >= ROWS:
             subprocess.run([python, "-c", CHECK, data, hierarchies, *COLUMNS], check=True)
         job, release = FOLDER / f"large-{name}.toml", FOLDER / f"large-{name}.release.parquet"
         write_job(job, data, hierarchies, "shuffle")
         warm(data)
-        runs = [anonymize(arguments, job, release, arguments.memory) for _ in range(rounds)]
+        runs = [anonymize(arguments, job, release, arguments.memory) for _ in range(arguments.rounds)]
         release.unlink()
         seconds, peak = min(run[0] for run in runs), max(run[1] for run in runs)
         told |= {f"{name}_rows": rows, f"{name}_seconds": seconds, f"{name}_peak_memory": peak}
@@ -149,7 +149,7 @@ def main():
     arguments.add_argument("--memory", default="4GB", help="of scale; '' for no limit")
     arguments.add_argument("--csv-rows", type=int, default=46_000_000, help="of bytes")
     arguments.add_argument("--csv-memory", default="512MB", help="of bytes; '' for no limit")
-    arguments.add_argument("--rounds", type=int, default=3, help="of which the fastest counts; of the larger table two")
+    arguments.add_argument("--rounds", type=int, default=4, help="of which the fastest counts")
     arguments.add_argument("--soft", action="store_true", help="measure memory, but let the kernel not enforce its limit")
     arguments.add_argument("--incog", default=program("incog"))
     arguments.add_argument("--json", help="write the figures into this file, too")

@@ -8,7 +8,7 @@
 /// How many cells are not zero, and the sum of those that are less than `k`.
 pub fn count_below(cells: &[u8], k: u8) -> (usize, u64) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
         // SAFETY: the machine was seen to have the instructions.
         return unsafe { vectors::count_below(cells, k) };
     }
@@ -19,7 +19,7 @@ pub fn count_below(cells: &[u8], k: u8) -> (usize, u64) {
 pub fn for_each_below(cells: &[u8], k: u8, visit: impl FnMut(usize, u8)) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: as above.
+        // SAFETY: the same, without the count.
         unsafe { vectors::for_each_below(cells, k, visit) };
         return;
     }

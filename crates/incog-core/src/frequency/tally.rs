@@ -668,6 +668,16 @@ mod tests {
                 narrow.keys().iter().map(|&key| spread(key)).zip(narrow.rows().iter().copied()).collect();
             let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
             assert_eq!(expected, found);
+            let told = counters.tell(Lot::records(&wide), spread(mask), 20, u64::MAX);
+            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, 20, u64::MAX));
+            assert_eq!(told.is_some(), mask != u64::MAX);
+            if let Some((n_groups, rows_below)) = told {
+                let below: BTreeMap<u128, u8> = expected.into_iter().filter(|&(_, rows)| rows < 20).collect();
+                assert_eq!(rows_below, below.values().map(|&rows| u64::from(rows)).sum());
+                assert!(rows_below > 0 && n_groups > below.len());
+                let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
+                assert_eq!(below, found);
+            }
         }
     }
 

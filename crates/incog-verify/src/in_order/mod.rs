@@ -135,21 +135,23 @@ impl Comparison<'_> {
         self.left_out(&compared, report);
     }
 
-    /// The level of each quasi-identifier, if there is one only that has all labels of the release.
+    /// The level of each quasi-identifier that has the most labels of the release. `None` where two have as many, or where the level
+    /// of a value of the input is not known. It is a guess, and worth one comparison.
     fn told_levels(&self) -> Option<Vec<usize>> {
         let level_of = |(&at, hierarchy): (&usize, &Hierarchy)| {
             let released = self.release.labels(at);
-            let has_all = |level: &usize| {
-                let labels: FxHashSet<&str> = hierarchy
-                    .paths
-                    .values()
-                    .filter_map(|path| path.get(*level))
-                    .map(String::as_str)
-                    .collect();
-                released.iter().all(|label| labels.contains(label))
+            let n_shared = |level: usize| {
+                let labels: FxHashSet<&str> =
+                    hierarchy.paths.values().filter_map(|path| path.get(level)).map(String::as_str).collect();
+                released.iter().filter(|&label| labels.contains(label)).count()
             };
-            let mut levels = hierarchy.levels.iter().copied().filter(has_all);
-            levels.next().filter(|_| levels.next().is_none())
+            let shared: Vec<(usize, usize)> =
+                hierarchy.levels.iter().map(|&level| (n_shared(level), level)).collect();
+            let &(most, level) = shared.iter().max()?;
+            let values = self.source.input.labels(self.origins[at]);
+            let is_known = |value: &&str| hierarchy.paths.get(*value).is_some_and(|path| level < path.len());
+            let is_told = shared.iter().filter(|&&(n, _)| n == most).count() == 1;
+            (is_told && values.iter().all(is_known)).then_some(level)
         };
         self.quasi.iter().zip(&self.source.hierarchies).map(level_of).collect()
     }

@@ -76,7 +76,6 @@ impl Case {
 
     /// What is found in memory, and row by row.
     fn reports(&self) -> [Report; 2] {
-        let (input, release) = (self.table(&self.input), self.table(&self.release));
         let n_more = usize::from(self.has_like_levels);
         let other = |value: &str| format!("{}{}", &value[..1], if value.ends_with('0') { 1 } else { 0 });
         let path_of = |value: &String| [vec![other(value); n_more], path(value)].concat();
@@ -84,6 +83,12 @@ impl Case {
             levels: (0..3 + n_more).collect(),
             paths: self.input.iter().map(|row| (row[at].clone(), path_of(&row[at]))).collect(),
         };
+        self.reports_with(&hierarchy)
+    }
+
+    /// The same with given hierarchies.
+    fn reports_with(&self, hierarchy: &dyn Fn(usize) -> Hierarchy) -> [Report; 2] {
+        let (input, release) = (self.table(&self.input), self.table(&self.release));
         let claims = Claims {
             quasi_identifiers: (0..self.n_quasi).map(|at| format!("q{at}")).collect(),
             k: self.k,
@@ -164,6 +169,32 @@ fn whatever_fails_in_memory_fails_row_by_row() {
         failed[kind] += usize::from(!in_order.holds());
     }
     assert!(failed.iter().all(|&n| n > 30), "{failed:?}");
+}
+
+/// A value without a path is not a label of some level because it looks like one.
+#[test]
+fn values_that_no_hierarchy_has_are_not_released() {
+    let rows =
+        |cells: &[&str]| cells.iter().map(|cell| [cell, "i", "n"].map(String::from).to_vec()).collect();
+    for (values, input, release) in [
+        (vec!["10"], vec!["1*", "1*"], vec!["1*", "1*"]),
+        (vec!["10", "11"], vec!["1*", "10", "11"], vec!["1*", "1*", "1*"]),
+    ] {
+        let case = Case {
+            n_quasi: 1,
+            input: rows(&input),
+            release: rows(&release),
+            k: 2,
+            alpha: None,
+            has_like_levels: false,
+        };
+        let paths = values.iter().map(|&value| (value.to_owned(), path(value))).collect();
+        let [in_memory, in_order] = case.reports_with(&|_| Hierarchy {
+            levels: vec![0, 1, 2],
+            paths: BTreeMap::clone(&paths).into_iter().collect(),
+        });
+        assert!(!in_memory.holds() && !in_order.holds());
+    }
 }
 
 #[test]

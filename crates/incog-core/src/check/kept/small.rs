@@ -269,7 +269,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         // Chao's estimate: the more groups were seen once rather than twice, the more were not seen at all.
         let groups_of = |size| self.counters.rows().iter().filter(|rows| rows.rows() == size).count();
         let (once, twice) = (groups_of(1), groups_of(2));
-        Some(self.n_groups() + once * once.saturating_sub(1) / (2 * (twice + 1)))
+        Some(self.counters.keys().len() + once * once.saturating_sub(1) / (2 * (twice + 1)))
     }
 
     fn fails_early(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<Option<usize>> {
@@ -366,5 +366,41 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             }
         }
         Ok(sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frequency::Rows;
+    use crate::hierarchy::spec::{Mask, Side, Spec};
+    use crate::hierarchy::{Attribute, Attributes};
+    use crate::privacy::Policy;
+    use crate::table::{Column, Role, Table};
+
+    /// What is told of one node says nothing of another.
+    #[test]
+    fn estimates_do_not_depend_on_what_was_judged_before() {
+        let mut column = Column::new("c", Role::QuasiIdentifier);
+        for row in 0..3000 {
+            column.push(&format!("{:03}", row * 7 % 400)).unwrap();
+        }
+        let table = Table::new(vec![column]).unwrap();
+        let column = &table.columns()[0];
+        let hierarchy = Spec::Mask(Mask::new(Side::Right)).build(column, None).unwrap();
+        let attributes = Attributes::new(vec![Attribute::bind(column, hierarchy, "rule").unwrap()]).unwrap();
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let policy = Policy::k_anonymity(5).unwrap().with_budget(10);
+        let mut small = Small::<u64, u8>::new(Problem { source: &rows, policy: &policy }, 5, Room::Scarce);
+        let at = |level: u8| {
+            let mut grouping = Grouping::NOTHING;
+            grouping.set(0, level);
+            grouping
+        };
+        let before = small.estimate(&at(0));
+        assert_eq!(before, Some(400));
+        small.count(None, &at(2), Purpose::Verdict).unwrap();
+        assert_eq!((small.n_groups(), small.are_all_there()), (4, false), "it was told of");
+        assert_eq!(small.estimate(&at(0)), before);
     }
 }
