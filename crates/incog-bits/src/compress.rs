@@ -92,20 +92,14 @@ impl Compress {
 
     /// Calls `visit` with the bits of each word under the mask and what goes with it: for what is done with them at once.
     #[inline]
-    pub fn for_each<T>(&self, words: &[u64], with: impl Iterator<Item = T>, mut visit: impl FnMut(u32, T)) {
+    pub fn for_each<T>(&self, words: &[u64], with: impl Iterator<Item = T>, visit: impl FnMut(u32, T)) {
         #[cfg(target_arch = "x86_64")]
         if self.has_instruction {
             // SAFETY: the machine was seen to have BMI2.
             unsafe { each_with_instruction(self.mask, words, with, visit) };
             return;
         }
-        let mut with = with;
-        let mut numbers = [0; BLOCK];
-        for words in words.chunks(BLOCK) {
-            let numbers = &mut numbers[..words.len()];
-            self.words(words, numbers);
-            numbers.iter().zip(with.by_ref()).for_each(|(&number, with)| visit(number, with));
-        }
+        in_blocks(words, with, |words, numbers| self.words(words, numbers), visit);
     }
 
     /// The word that has these bits under the mask, and no others.
@@ -181,20 +175,14 @@ impl CompressWide {
 
     /// Calls `visit` with the bits of each word under the mask and what goes with it: for what is done with them at once.
     #[inline]
-    pub fn for_each<T>(&self, words: &[u128], with: impl Iterator<Item = T>, mut visit: impl FnMut(u32, T)) {
+    pub fn for_each<T>(&self, words: &[u128], with: impl Iterator<Item = T>, visit: impl FnMut(u32, T)) {
         #[cfg(target_arch = "x86_64")]
         if self.low.has_instruction {
             // SAFETY: the machine was seen to have BMI2.
             unsafe { each_wide_with_instruction(self, words, with, visit) };
             return;
         }
-        let mut with = with;
-        let mut numbers = [0; BLOCK];
-        for words in words.chunks(BLOCK) {
-            let numbers = &mut numbers[..words.len()];
-            self.words(words, numbers);
-            numbers.iter().zip(with.by_ref()).for_each(|(&number, with)| visit(number, with));
-        }
+        in_blocks(words, with, |words, numbers| self.words(words, numbers), visit);
     }
 
     /// The word that has these bits under the mask, and no others.
@@ -203,6 +191,21 @@ impl CompressWide {
         // A shift by all 32 bits is none: in 64 bits.
         let high = (u64::from(number) >> self.n_low) as u32;
         u128::from(self.low.expand(number)) | u128::from(self.high.expand(high)) << 64
+    }
+}
+
+/// Calls `visit` with the number of each word and what goes with it; numbers are told some at a time.
+fn in_blocks<W, T>(
+    words: &[W],
+    mut with: impl Iterator<Item = T>,
+    compress: impl Fn(&[W], &mut [u32]),
+    mut visit: impl FnMut(u32, T),
+) {
+    let mut numbers = [0; BLOCK];
+    for words in words.chunks(BLOCK) {
+        let numbers = &mut numbers[..words.len()];
+        compress(words, numbers);
+        numbers.iter().zip(with.by_ref()).for_each(|(&number, with)| visit(number, with));
     }
 }
 
