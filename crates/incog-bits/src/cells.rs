@@ -1,8 +1,8 @@
 //! Counters of a byte each, many of them zero: how many count something, and what is in those that count little.
 //!
 //! Searches that ask whether groups reach k count in cells, one for each group there could be, and look through all of them in the
-//! end. With AVX2 that is a pass at the speed of the cache, with a plain loop it takes a few times as long; which one
-//! runs is found out at run time, and tests compare both with the definition.
+//! end: with AVX2, or with a plain loop. Which one runs is found out at run time, and tests compare both with the definition.
+//! Cost: a pass over the cells.
 #![allow(unsafe_code)]
 
 /// How many cells are not zero, and the sum of those that are less than `k`.

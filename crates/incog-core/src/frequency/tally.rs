@@ -4,13 +4,11 @@
 //! counter below k is exact. So a byte a group is enough up to k = 255 ([`Count`]), four bytes otherwise, and the counters
 //! of 2¹⁶ cells fit the second-level cache four times. What is lost is the size of groups that are large enough.
 //!
-//! Keys in, masked keys with counts out, one of these ways; all find the same groups ([`Counters::merge`]):
+//! Keys in, masked keys with counts out, one of three ways; all find the same groups ([`Counters::merge`]):
 //!
 //! - *dense*: the kept bits, pushed together, number a counter ([`Compress`]). The first key of a counter becomes a group;
 //!   in the end the groups collect their counters and leave zeros. Few cells are touched, so there may be many more of them
 //!   than keys.
-//! - *told*: dense, where groups need not come out, only how many rows are in small ones ([`Counters::tell`]): the counters are
-//!   looked through in the end.
 //! - *hash*: a table of group numbers, presized to the keys at hand.
 //! - *dealt out*: as long as keys would fill more than the cache, they are first dealt out to parts by their hash.
 //!
@@ -18,15 +16,16 @@
 //! grouped before searching starts.
 //!
 //! Where there are very many keys, several threads share the work ([`shared`]); keys that are not in memory come in parts
-//! ([`parts`]).
+//! ([`parts`]); and where only a verdict is asked, no groups are made ([`told`]).
 //!
 //! Groups come out in the order of their first key, or part by part; hashes have no seed. Cost: about 2 ns a key where
 //! the counters fit the cache; memory: the counters, and the groups.
 
 mod parts;
 mod shared;
+mod told;
 
-use incog_bits::{Compress, CompressWide, count_below, for_each_below};
+use incog_bits::{Compress, CompressWide};
 use parts::Gathered;
 use shared::Team;
 
@@ -199,10 +198,6 @@ const MAX_DENSE_BITS: u32 = 24;
 const CELLS_PER_KEY: usize = 16;
 /// Of small tables, up to so many for each row.
 const CELLS_PER_ROW: u32 = 64;
-/// All cells are looked through if there are at most so many for each key,
-const CELLS_TOLD_PER_KEY: usize = 16;
-/// and not where there are so many keys that threads share them.
-const TOLD_BELOW: usize = shared::SHARED_FROM;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
 /// From this many keys on they are dealt out.
@@ -334,44 +329,6 @@ impl<W: Word, C: Count> Counters<W, C> {
         } else {
             self.by_hash(lot, mask);
         }
-    }
-
-    /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
-    /// most `budget` such rows, only groups of fewer than `k` are those of the last merge, otherwise none. `None` where that
-    /// is no quicker than [`merge`](Self::merge).
-    pub(crate) fn tell(&mut self, lot: Lot<'_, W, C>, mask: W, k: u64, budget: u64) -> Option<(usize, u64)> {
-        let n_bits = mask.n_ones();
-        let is_quicker = lot.len() < TOLD_BELOW
-            && n_bits <= self.most_bits.unwrap_or(DENSE_BITS).min(DENSE_BITS)
-            && 1 << n_bits <= CELLS_TOLD_PER_KEY * lot.len();
-        let k = u8::try_from(k).ok().filter(|_| is_quicker)?;
-        let n_cells = 1 << n_bits;
-        if self.cells.len() < n_cells {
-            self.cells = vec![C::default(); n_cells];
-        }
-        let cells = C::bytes_mut(&mut self.cells[..n_cells])?;
-        let add = |cell: u32, rows: u8| {
-            let cell = &mut cells[cell as usize];
-            // A saturating sum, in arithmetic: compilers make a branch of the usual one, and nobody foresees which cells are full.
-            let sum = u32::from(*cell) + u32::from(rows);
-            *cell = (sum | (sum >> 8).wrapping_neg()) as u8;
-        };
-        match lot.rows.and_then(C::bytes) {
-            None => W::for_each_cell(lot.keys, mask, std::iter::repeat(1), add),
-            Some(rows) => W::for_each_cell(lot.keys, mask, rows.iter().copied(), add),
-        }
-        let (n_groups, rows_below) = count_below(cells, k);
-        self.n_groups = 0;
-        if rows_below <= budget {
-            self.numbers.clear();
-            for_each_below(cells, k, |cell, _| self.numbers.push(cell as u32));
-            let n_below = self.numbers.len();
-            self.make_room(n_below);
-            W::expand(&self.numbers, mask, &mut self.keys);
-            self.collect(n_below);
-        }
-        self.cells[..n_cells].fill(C::default());
-        Some((n_groups, rows_below))
     }
 
     fn by_hash(&mut self, lot: Lot<'_, W, C>, mask: W) {

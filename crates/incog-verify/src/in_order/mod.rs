@@ -13,8 +13,9 @@
 //! Stricter than what is asked of releases in memory, which may come in any order. Every group is released whole or not at all
 //! by step 3. Claims on sensitive columns are checked as elsewhere, from the released rows; persons cannot be counted.
 //!
-//! Cost: one look at the input and two at the release, and one more at both where labels do not tell their level. Memory: some 30 bytes a group, and 4 bytes a row while a sensitive column
-//! is looked at. Rows are shared out among threads; what is found does not depend on how many there are.
+//! Cost: one look at the input and two at the release, and one more at both where labels do not tell their level. Memory: some 30
+//! bytes a group, and 4 bytes a row while a sensitive column is looked at. Rows are shared out among threads; what is found does
+//! not depend on how many there are.
 
 mod index;
 mod keys;

@@ -188,11 +188,11 @@ fn values_that_no_hierarchy_has_are_not_released() {
             alpha: None,
             has_like_levels: false,
         };
-        let paths = values.iter().map(|&value| (value.to_owned(), path(value))).collect();
-        let [in_memory, in_order] = case.reports_with(&|_| Hierarchy {
+        let hierarchy = |_| Hierarchy {
             levels: vec![0, 1, 2],
-            paths: BTreeMap::clone(&paths).into_iter().collect(),
-        });
+            paths: values.iter().map(|&value| (value.to_owned(), path(value))).collect(),
+        };
+        let [in_memory, in_order] = case.reports_with(&hierarchy);
         assert!(!in_memory.holds() && !in_order.holds());
     }
 }

@@ -290,12 +290,12 @@ mod tests {
 
     use super::*;
 
-    /// Row i has the numbers i, i modulo 200 and i modulo 3000.
-    struct Numbers(usize);
+    /// Row i has the numbers i, i modulo 200 and i modulo 3000; so many times: 7 bytes each.
+    struct Numbers(usize, usize);
 
     impl Labels for Numbers {
         fn header(&self) -> Vec<&str> {
-            vec!["n", "few", "some"]
+            ["n", "few", "some"].repeat(self.1)
         }
 
         fn n_rows(&self) -> usize {
@@ -309,24 +309,25 @@ mod tests {
         }
 
         fn labels(&self, column_idx: usize) -> Vec<&str> {
-            vec![""; [self.0.max(70_000), 200, 3000][column_idx]]
+            vec![""; [self.0.max(70_000), 200, 3000][column_idx % 3]]
         }
 
         fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
             for (at, to) in to.iter_mut().enumerate() {
-                *to = ((first + at) % [usize::MAX, 200, 3000][column_idx]) as u32;
+                *to = ((first + at) % [usize::MAX, 200, 3000][column_idx % 3]) as u32;
             }
         }
     }
 
-    fn rows(n_rows: usize) -> (Vec<u32>, usize) {
+    fn rows(n_rows: usize, n_times: usize) -> (Vec<u32>, usize) {
         let memory = Memory::for_tests(16 << 20);
-        let buckets = Buckets::new(&Numbers(n_rows), &memory, &Watch::new()).unwrap();
+        let buckets = Buckets::new(&Numbers(n_rows, n_times), &memory, &Watch::new()).unwrap();
         let mut rows = Vec::new();
         for bucket in 0..buckets.n_buckets() {
             let n_before = rows.len();
             let n = buckets.each(bucket, |codes| {
-                assert_eq!(codes[1..], [codes[0] % 200, codes[0] % 3000], "a row stays together");
+                let expected = [codes[0], codes[0] % 200, codes[0] % 3000].repeat(n_times);
+                assert_eq!(codes, expected, "a row stays together");
                 rows.push(codes[0]);
             });
             assert_eq!(rows.len() - n_before, n);
@@ -337,8 +338,9 @@ mod tests {
             let columns = (0..buckets.n_buckets()).map(|bucket| buckets.columns(bucket));
             let mut seen: Vec<u32> = Vec::new();
             for column in columns {
-                let is_row =
-                    |at: usize| [column[1][at], column[2][at]] == [column[0][at] % 200, column[0][at] % 3000];
+                let row = |at: usize| -> Vec<u32> { column.iter().map(|codes| codes[at]).collect() };
+                let expected = |n: u32| [n, n % 200, n % 3000].repeat(n_times);
+                let is_row = |at: usize| row(at) == expected(column[0][at]);
                 assert!((0..column[0].len()).all(is_row), "a row stays together, column by column");
                 seen.extend(&column[0]);
             }
@@ -350,11 +352,12 @@ mod tests {
 
     #[test]
     fn every_row_comes_once_in_another_order_each_time() {
-        for n_rows in [0, 1, 1000, 100_000] {
-            let (mut first, n_buckets) = rows(n_rows);
+        // Short rows and long ones are copied in different ways.
+        for (n_rows, n_times) in [(0, 1), (1, 1), (1000, 1), (100_000, 1), (1, 3), (1000, 3), (100_000, 3)] {
+            let (mut first, n_buckets) = rows(n_rows, n_times);
             assert_eq!(n_buckets > 1, n_rows == 100_000);
             if n_rows > 1 {
-                assert_ne!(first, rows(n_rows).0, "one chance in 1000!");
+                assert_ne!(first, rows(n_rows, n_times).0, "one chance in 1000!");
             }
             first.sort_unstable();
             assert!(first.into_iter().eq(0..n_rows as u32));
@@ -365,7 +368,7 @@ mod tests {
     #[test]
     fn rows_from_everywhere_go_everywhere() {
         let n_rows = 200_000;
-        let (order, _) = rows(n_rows);
+        let (order, _) = rows(n_rows, 1);
         let mut counts = [[0_i64; 4]; 4];
         for (at, row) in order.iter().enumerate() {
             counts[4 * at / n_rows][4 * *row as usize / n_rows] += 1;

@@ -11,6 +11,9 @@
 //! 3. Merge, judge. A node that fails is kept if it has clearly fewer groups than what it was made from; one that
 //!    holds is kept only if generalizations of such nodes may be asked about.
 //!
+//! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
+//! hardly ever used again: then there is nothing to keep.
+//!
 //! Where the policy is about numbers of rows alone, groups are packed keys with small counters ([`small`]), whatever it is
 //! otherwise they are frequency sets with all that it demands ([`general`]). Both are kept in the same way.
 //!
