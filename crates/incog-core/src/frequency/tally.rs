@@ -578,15 +578,20 @@ mod tests {
             }
             assert!(counters.cells.iter().all(|cell| *cell == C::default()), "{name} leaves zeros");
         }
-        for (k, budget) in [(2, 0), (7, 100), (7, u64::MAX), (255, 1000)] {
-            let Some((n_groups, rows_below)) = counters.tell(tally.lot(), mask, k, budget) else {
-                continue;
-            };
+        for k in [2, 7, 255] {
             let below = naive(keys, rows, mask, u64::MAX).into_iter().filter(|&(_, rows)| rows < k);
             let below: BTreeMap<u64, u64> = below.collect();
-            assert_eq!((n_groups, rows_below), (expected.len(), below.values().sum()));
-            assert_eq!(groups(&counters), if rows_below <= budget { below } else { BTreeMap::new() });
-            assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
+            let n_below: u64 = below.values().sum();
+            // Just within the budget, and just beyond it.
+            for budget in [u64::MAX, n_below, n_below.saturating_sub(1), 0] {
+                let Some(told) = counters.tell(tally.lot(), mask, k, budget) else {
+                    continue;
+                };
+                assert_eq!(told, (expected.len(), n_below));
+                let left = if n_below <= budget { below.clone() } else { BTreeMap::new() };
+                assert_eq!(groups(&counters), left);
+                assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
+            }
         }
         counters.merge_some(tally.lot(), mask, 4);
         let some = groups(&counters);
