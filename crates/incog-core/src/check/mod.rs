@@ -25,7 +25,7 @@ pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
 pub use kept::refused_rows;
-pub(crate) use kept::{Counted, Sizes, Suppressing, Verdict, suppressing};
+pub(crate) use kept::{Counted, Forecast, Sizes, Suppressing, Verdict, suppressing};
 
 use std::mem::discriminant;
 

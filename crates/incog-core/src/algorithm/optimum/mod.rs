@@ -19,7 +19,8 @@
 //!    holding: a first, good answer.
 //! 2. *Open* are the nodes that could beat it and are not known to fail. Judge the node, open or not, for which the chance
 //!    that it fails times the number of open nodes below it is greatest: if it fails, all of those are done. The chance is
-//!    [guessed](guess) from how many groups its labels could make, and corrected by every verdict.
+//!    [guessed](guess) from how many groups its labels could make, and corrected by every verdict. Before that, the judge is told
+//!    which nodes will be asked about, most likely, and may prepare for them.
 //! 3. A node that holds may be the new best, and then fewer are open. So after every new best, where that promises to close more, a
 //!    node or two are judged for how much better they would be. Open nodes that are known to hold are judged in the
 //!    end, best bound first.
@@ -42,7 +43,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::algorithm::cover::first_holding;
-use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
+use crate::check::{Counted, Forecast, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
 use crate::hierarchy::Attributes;
@@ -64,6 +65,10 @@ const HOPE: f32 = 4.0;
 const FEW_OPEN: usize = 50;
 /// Costs of open nodes are told apart by so many steps.
 const BINS: usize = 256;
+/// The judge is told of so many nodes that are likely to be asked about,
+const LIKELY: usize = 100;
+/// as if about so many would be.
+const ASKED: f32 = 90.0;
 /// Lattices with more nodes are left to searches that need no number a node.
 const MAX_NODES: usize = 1 << 24;
 
@@ -197,6 +202,7 @@ struct Hunt<'a> {
 impl Hunt<'_> {
     fn run(&mut self) -> Result<()> {
         let path = self.path();
+        self.expect(&path, (path.len() as f32).log2())?;
         let first = match self.part {
             Part::None => 0,
             _ => self.bisect(&path)?,
@@ -223,6 +229,16 @@ impl Hunt<'_> {
             self.guess.spread(self.lattice);
         }
         Ok(first)
+    }
+
+    /// Tells the judge of the part that prunes about so many nodes that will be asked about, most likely.
+    fn expect(&mut self, nodes: &[usize], n_asked: f32) -> Result<()> {
+        let nodes = nodes.iter().map(|&node| self.lattice.grouping(node)).collect();
+        let forecast = Forecast { nodes, n_asked, extents: self.guess.parts() };
+        match &mut self.part {
+            Part::Absorbing(part) => part.expect(&forecast),
+            Part::Whole | Part::None => self.judge.expect(&forecast),
+        }
     }
 
     /// From the bottom to the top, always by the step that costs least for how much it merges.
@@ -266,6 +282,8 @@ impl Hunt<'_> {
             return Ok(());
         }
         self.guess.count_open(self.lattice, &self.grid, &self.open);
+        let likely = self.guess.likely(LIKELY, |node| self.grid.contains(&self.undecided, node));
+        self.expect(&likely, ASKED)?;
         while let Some(node) = self.choose() {
             self.watch.begin_stage(self.open.len() as u64);
             let holds = self.ask(node)?;

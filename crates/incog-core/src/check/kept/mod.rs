@@ -12,7 +12,8 @@
 //!    holds is kept only if generalizations of such nodes may be asked about.
 //!
 //! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
-//! hardly ever used again: then there is nothing to keep.
+//! hardly ever used again: then there is nothing to keep. But then the search knows what it will ask, and sets are made for that
+//! beforehand instead of halfway ([`plan`]).
 //!
 //! Where the policy is about numbers of rows alone, groups are packed keys with small counters ([`small`]), whatever it is
 //! otherwise they are frequency sets with all that it demands ([`general`]). Both are kept in the same way.
@@ -25,6 +26,7 @@
 //! the source has [room](crate::frequency::FrequencySource::room) for.
 
 mod general;
+mod plan;
 mod refused;
 mod small;
 
@@ -223,8 +225,28 @@ impl Sizes {
     }
 }
 
+/// What a search expects to ask about.
+#[derive(Debug)]
+pub(crate) struct Forecast<'a> {
+    /// Nodes such as it will ask about, one as likely as the other.
+    pub(crate) nodes: Vec<Grouping>,
+    /// About how many it will ask about.
+    pub(crate) n_asked: f32,
+    /// For each attribute what each level adds to a node's extent, which grows with the logarithm of its groups.
+    pub(crate) extents: &'a [Vec<f32>],
+}
+
+impl Forecast<'_> {
+    fn extent(&self, node: &Grouping) -> f32 {
+        node.iter().map(|(attribute, level)| self.extents[attribute][usize::from(level)]).sum()
+    }
+}
+
 /// A judge that also says what would be suppressed. Nodes are groupings of all its attributes: it knows no lattice.
 pub(crate) trait Suppressing {
+    /// Prepares for what will be asked, most likely. Verdicts are the same without.
+    fn expect(&mut self, forecast: &Forecast<'_>) -> Result<()>;
+
     /// What the policy says of a node.
     fn verdict(&mut self, node: &Grouping) -> Result<Verdict>;
 
@@ -292,6 +314,10 @@ trait Groups {
     fn judge(&self) -> Result<Judgement>;
     /// The largest k up to `most` that they satisfy within the policy's budget; `most` is not larger than that policy's k.
     fn largest_k(&self, most: u64) -> u64;
+    /// Are groups only told of, where that is enough? Then none are left to be kept.
+    fn are_told(&self) -> bool {
+        false
+    }
     /// How many they are.
     fn n_groups(&self) -> usize;
     /// Can they be kept? Not if there were too many for the memory.
@@ -356,6 +382,10 @@ struct KeptJudge<'a, G: Groups> {
     /// Groupings that were made in vain, and how many groups they have: finer ones have no fewer. The most there can be, if they
     /// were too many to be kept.
     in_vain: Vec<(Grouping, usize)>,
+    /// Were sets made for what is asked, so that none are made halfway?
+    is_planned: bool,
+    /// Nodes that were judged, and how many groups they have.
+    counted: Vec<(Grouping, usize)>,
     n_records: usize,
     n_kept: usize,
     capacity: usize,
@@ -381,6 +411,8 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             kept: Vec::new(),
             masks: Vec::new(),
             in_vain: Vec::new(),
+            is_planned: false,
+            counted: Vec::new(),
             n_records,
             n_kept: 0,
             capacity: room.capacity(n_records).min(limit),
@@ -421,6 +453,9 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 
     /// A source for a node, near enough: made if there is none.
     fn near_source(&mut self, to: &Grouping) -> Result<Option<usize>> {
+        if self.is_planned {
+            return Ok(self.source(to));
+        }
         let n_bits = self.layout.n_bits_at(to);
         loop {
             let source = self.source(to);
@@ -565,6 +600,10 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 }
 
 impl<G: Groups> Suppressing for KeptJudge<'_, G> {
+    fn expect(&mut self, forecast: &Forecast<'_>) -> Result<()> {
+        self.prepare(forecast)
+    }
+
     fn verdict(&mut self, to: &Grouping) -> Result<Verdict> {
         self.work.nodes_checked += 1;
         let source = self.near_source(to)?;
@@ -581,6 +620,9 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         let n_groups = self.groups.n_groups();
         if is_asked_from && self.is_worth_it(n_before, WORTH) {
             self.keep_last(*to);
+        }
+        if self.is_planned {
+            self.counted.push((*to, n_groups));
         }
         let refused_rows = self.groups.are_all_counted().then_some(judgement.refused_rows);
         Ok(Verdict { holds: judgement.holds, refused_rows, n_groups })

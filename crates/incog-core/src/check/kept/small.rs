@@ -336,6 +336,10 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         self.judged.as_ref().map_or(self.counters.keys().len(), |judged| judged.n_groups)
     }
 
+    fn are_told(&self) -> bool {
+        self.is_told
+    }
+
     fn are_all_there(&self) -> bool {
         self.judged.is_none()
     }
