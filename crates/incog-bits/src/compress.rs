@@ -57,6 +57,15 @@ impl Compress {
         compress
     }
 
+    pub(crate) fn mask(&self) -> u64 {
+        self.mask
+    }
+
+    /// Was the machine seen to have the instruction, and is it to be used?
+    pub(crate) fn has_instruction(&self) -> bool {
+        self.has_instruction
+    }
+
     /// Of each word, the bits under the mask.
     ///
     /// # Panics

@@ -14,11 +14,11 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
+//! [`Numbering`] numbers groups without gaps. [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
 //! allocated with.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `runs.rs` and `positions.rs`: loads and
-//! stores of vectors, and the calls of functions that were compiled for instructions the machine was seen to have; and in
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and `positions.rs`: loads and
+//! stores of vectors, look-ups in tables of known size, and the calls of functions that were compiled for instructions the machine was seen to have; and in
 //! `pages.rs`, which passes on calls of the system's allocator.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
@@ -27,6 +27,7 @@
 
 mod cells;
 mod compress;
+mod numbering;
 mod pages;
 mod positions;
 mod runs;
@@ -34,6 +35,7 @@ mod simd;
 
 pub use cells::{count_below, for_each_below};
 pub use compress::{Compress, CompressWide};
+pub use numbering::{Field, Numbering, add_rows};
 pub use pages::LargePages;
 pub use positions::positions;
 pub use runs::count_under;

@@ -9,6 +9,7 @@
 
 use std::sync::OnceLock;
 
+use incog_bits::{Field, Numbering};
 use rayon::prelude::*;
 
 use crate::error::Result;
@@ -34,6 +35,8 @@ pub struct KeyLayout {
     attributes: Vec<Bits>,
     n_bits: u32,
     packing: Packing,
+    /// For each attribute and level, its bits and which values they have. Made when first asked for; `None` where they are too many.
+    fields: Vec<Vec<OnceLock<Option<Field>>>>,
 }
 
 /// The bits of one attribute.
@@ -81,7 +84,8 @@ impl KeyLayout {
             KeyWidth::Wide => Packing::Wide(Packed::new(&bits, n_bits)),
         };
         let names = attributes.iter().map(|attribute| attribute.name().to_owned()).collect();
-        KeyLayout { names, attributes: bits, n_bits, packing }
+        let fields = bits.iter().map(|bits| bits.kept.iter().map(|_| OnceLock::new()).collect()).collect();
+        KeyLayout { names, attributes: bits, n_bits, packing, fields }
     }
 
     /// What an attribute's column is called.
@@ -151,6 +155,19 @@ impl KeyLayout {
             labels[code as usize] = label;
         }
         labels
+    }
+
+    /// Numbers without gaps for the groups of a grouping; `None` where keys or attributes have too many bits.
+    pub(crate) fn numbering(&self, grouping: &Grouping) -> Option<Numbering<'_>> {
+        let Packing::U64(packed) = &self.packing else { return None };
+        let field = |(attribute, level): (usize, u8)| {
+            let made = self.fields[attribute][usize::from(level)].get_or_init(|| {
+                let mask = packed.masks[attribute][usize::from(level)];
+                Field::new(mask, packed.values[attribute].iter().copied())
+            });
+            made.as_ref()
+        };
+        Numbering::new(&grouping.iter().map(field).collect::<Option<Vec<_>>>()?)
     }
 
     pub(crate) fn packed_u64(&self) -> &Packed<u64> {

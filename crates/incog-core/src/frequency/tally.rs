@@ -95,6 +95,10 @@ pub(crate) trait Word:
     fn for_each_cell<C>(keys: &[Self], mask: Self, rows: impl Iterator<Item = C>, visit: impl FnMut(u32, C));
     /// The masked keys of which these are the bits.
     fn expand(cells: &[u32], mask: Self, to: &mut [Self]);
+    /// Keys of 64 bits as words; others are not.
+    fn words(keys: &[Self]) -> Option<&[u64]>;
+    /// The same, to be changed.
+    fn words_mut(keys: &mut [Self]) -> Option<&mut [u64]>;
 }
 
 /// Multiplies to 128 bits and folds the halves: masks leave the low bits of many keys zero, and of a plain product too.
@@ -105,7 +109,7 @@ fn fold(word: u64) -> u64 {
 }
 
 macro_rules! word_of {
-    ($word:ty, $compress:ty, |$key:ident| $hash:expr) => {
+    ($word:ty, $compress:ty, |$key:ident| $hash:expr, |$keys:ident| $words:expr) => {
         impl Word for $word {
             #[inline]
             fn hash(self) -> u64 {
@@ -143,12 +147,20 @@ macro_rules! word_of {
                 let compress = <$compress>::new(mask);
                 cells.iter().zip(to).for_each(|(&cell, key)| *key = compress.expand(cell));
             }
+
+            fn words($keys: &[Self]) -> Option<&[u64]> {
+                $words
+            }
+
+            fn words_mut($keys: &mut [Self]) -> Option<&mut [u64]> {
+                $words
+            }
         }
     };
 }
 
-word_of!(u64, Compress, |key| fold(key));
-word_of!(u128, CompressWide, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)));
+word_of!(u64, Compress, |key| fold(key), |keys| Some(keys));
+word_of!(u128, CompressWide, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)), |_keys| None);
 
 /// The groups of one grouping, kept to be merged further.
 #[derive(Debug, Clone)]
@@ -524,6 +536,7 @@ impl<W: Word, C: Count> Dealer<W, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use incog_bits::{Field, Numbering};
     use std::collections::BTreeMap;
 
     fn draw(n: usize, seed: u64) -> Vec<u64> {
@@ -551,7 +564,8 @@ mod tests {
         groups.into_iter().map(|(key, rows)| (key, rows.min(most))).collect()
     }
 
-    fn check<C: Count>(keys: &[u64], rows: &[u64], mask: u64) {
+    /// Compares with the definition. Returns how often groups were only told of.
+    fn check<C: Count>(keys: &[u64], rows: &[u64], mask: u64) -> usize {
         let expected = naive(keys, rows, mask, C::MOST);
         let tally = Tally { keys: keys.to_vec(), rows: rows.iter().map(|&rows| C::of(rows)).collect() };
         let mut counters = Counters::<u64, C>::default();
@@ -578,19 +592,25 @@ mod tests {
             }
             assert!(counters.cells.iter().all(|cell| *cell == C::default()), "{name} leaves zeros");
         }
+        let mut n_told = 0;
         for k in [2, 7, 255] {
             let below = naive(keys, rows, mask, u64::MAX).into_iter().filter(|&(_, rows)| rows < k);
             let below: BTreeMap<u64, u64> = below.collect();
             let n_below: u64 = below.values().sum();
             // Just within the budget, and just beyond it.
             for budget in [u64::MAX, n_below, n_below.saturating_sub(1), 0] {
-                let Some(told) = counters.tell(tally.lot(), mask, k, budget) else {
-                    continue;
-                };
-                assert_eq!(told, (expected.len(), n_below));
-                let left = if n_below <= budget { below.clone() } else { BTreeMap::new() };
-                assert_eq!(groups(&counters), left);
-                assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
+                for fields in [None, fields(keys, mask)] {
+                    let fields: Option<Vec<&Field>> = fields.as_ref().map(|fields| fields.iter().collect());
+                    let numbering = || Numbering::new(fields.as_ref()?);
+                    let Some(told) = counters.tell(tally.lot(), mask, numbering, k, budget) else {
+                        continue;
+                    };
+                    n_told += 1;
+                    assert_eq!(told, (expected.len(), n_below));
+                    let left = if n_below <= budget { below.clone() } else { BTreeMap::new() };
+                    assert_eq!(groups(&counters), left);
+                    assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
+                }
             }
         }
         counters.merge_some(tally.lot(), mask, 4);
@@ -600,6 +620,19 @@ mod tests {
             counters.merge(Lot::records(keys), mask);
             assert_eq!(groups(&counters), expected);
         }
+        n_told
+    }
+
+    /// The bits of a mask that stand together, eleven at most, with the values that keys have there.
+    fn fields(keys: &[u64], mask: u64) -> Option<Vec<Field>> {
+        let (mut rest, mut fields) = (mask, Vec::new());
+        while rest != 0 {
+            let start = rest.trailing_zeros();
+            let ones = u64::MAX >> (64 - (rest >> start).trailing_ones().min(11)) << start;
+            fields.push(Field::new(ones, keys.iter().copied())?);
+            rest &= !ones;
+        }
+        Some(fields)
     }
 
     #[test]
@@ -616,6 +649,18 @@ mod tests {
         check::<u8>(&[], &[], 0xFF);
     }
 
+    /// More patterns of bits than there can be cells, and few groups.
+    #[test]
+    fn groups_are_told_of_by_their_numbers() {
+        let some_values: Vec<u64> = draw(5000, 7).iter().map(|key| key & 0x9090_9090_9090).collect();
+        let rows: Vec<u64> = draw(5000, 9).iter().map(|bits| 1 + bits % 300).collect();
+        let mask = 0xF0F0_F0F0_F0F0;
+        assert_eq!(check::<u8>(&some_values, &rows, mask), 12, "by numbers, and not by bits");
+        assert_eq!(check::<u32>(&some_values, &rows, mask), 0);
+        assert_eq!(check::<u8>(&draw(5000, 7), &rows, mask), 0, "too many numbers");
+        assert_eq!(check::<u8>(&some_values, &rows, mask & 0xFFFF_FFFF), 24);
+    }
+
     #[test]
     fn keys_of_128_bits_are_grouped_alike() {
         let keys = draw(5000, 13);
@@ -630,8 +675,8 @@ mod tests {
                 narrow.keys().iter().map(|&key| spread(key)).zip(narrow.rows().iter().copied()).collect();
             let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
             assert_eq!(expected, found);
-            let told = counters.tell(Lot::records(&wide), spread(mask), 20, u64::MAX);
-            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, 20, u64::MAX));
+            let told = counters.tell(Lot::records(&wide), spread(mask), || None, 20, u64::MAX);
+            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, || None, 20, u64::MAX));
             assert_eq!(told.is_some(), mask != u64::MAX);
             if let Some((n_groups, rows_below)) = told {
                 let below: BTreeMap<u128, u8> = expected.into_iter().filter(|&(_, rows)| rows < 20).collect();

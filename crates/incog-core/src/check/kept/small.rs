@@ -116,8 +116,11 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
 
     /// Counts groups from others.
     fn merge(&mut self, lot: Lot<'_, W, C>, mask: W, purpose: Purpose) {
-        let told = (self.is_told && purpose == Purpose::Verdict)
-            .then(|| self.counters.tell(lot, mask, self.k, self.problem.policy.budget()));
+        let Problem { source, policy } = self.problem;
+        let told = (self.is_told && purpose == Purpose::Verdict).then(|| {
+            let numbering = || source.layout().numbering(&self.last);
+            self.counters.tell(lot, mask, numbering, self.k, policy.budget())
+        });
         match told.flatten() {
             Some((n_groups, refused_rows)) => {
                 self.judged = Some(Judged { n_groups, all: true, refused_rows, ..Judged::default() });
