@@ -14,7 +14,7 @@
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
 //! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`Numbering`] numbers groups without gaps. [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
+//! [`Numbering`] numbers groups without gaps. [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words, [`counts_under`] in each word under many masks. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
 //! allocated with.
 //!
 //! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and `positions.rs`: loads and
@@ -38,7 +38,7 @@ pub use compress::{Compress, CompressWide};
 pub use numbering::{Field, Numbering, add_rows};
 pub use pages::LargePages;
 pub use positions::positions;
-pub use runs::count_under;
+pub use runs::{count_under, counts_under};
 pub use simd::Path;
 
 use simd::Line;

@@ -6,7 +6,7 @@
 //!
 //! Cost: Adult's 12,960 nodes are 240 words; a box takes some hundred nanoseconds.
 
-use incog_bits::count_under;
+use incog_bits::{count_under, counts_under};
 
 use crate::lattice::{Lattice, NodeSet};
 
@@ -120,6 +120,24 @@ impl Grid {
             }
         });
         (count + count_under(&marks.words, bits, &runs[..n_runs])) as usize
+    }
+
+    /// The same for every node.
+    pub(crate) fn counts_below(&self, marks: &Marks, counts: &mut Vec<u32>) {
+        counts.resize(self.n_nodes, 0);
+        // Within each word, and then along each of the attributes that number the words.
+        counts_under(&marks.words, &self.below, counts);
+        let mut stride = self.n_bits;
+        for &n_levels in self.n_levels.iter().rev() {
+            for line in counts.chunks_mut(n_levels * stride) {
+                for level in 1..n_levels {
+                    let (below, here) = line.split_at_mut(level * stride);
+                    let below = &below[(level - 1) * stride..];
+                    here.iter_mut().zip(below).for_each(|(count, below)| *count += below);
+                }
+            }
+            stride *= n_levels;
+        }
     }
 
     /// Takes out the nodes for which `stays` says no.
@@ -266,6 +284,14 @@ mod tests {
         let mut marks = set.clone();
         grid.retain(&mut marks, |node| node % 4 != 1);
         assert!(grid.iter(&marks).eq(some.iter().copied().filter(|node| node % 4 != 1)));
+        let mut counts = vec![3; 5];
+        grid.counts_below(&set, &mut counts);
+        assert!(
+            counts
+                .into_iter()
+                .map(|n| n as usize)
+                .eq((0..lattice.n_nodes()).map(|node| grid.count_below(&set, node)))
+        );
         for node in 0..lattice.n_nodes() {
             let below = |other: &usize| lies_below(*other, node);
             let above = |other: &usize| lies_below(node, *other);

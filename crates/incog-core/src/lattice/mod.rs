@@ -134,17 +134,6 @@ impl Lattice {
         sums
     }
 
-    /// Adds to the number of each node those of all its specializations.
-    pub(crate) fn add_up(&self, numbers: &mut [u32]) {
-        for (&n_levels, &stride) in self.n_levels.iter().zip(&self.strides) {
-            for line in numbers.chunks_mut(n_levels * stride) {
-                for at in stride..line.len() {
-                    line[at] += line[at - stride];
-                }
-            }
-        }
-    }
-
     /// Every generalization of a node, and the node.
     pub(crate) fn visit_above(&self, node: usize, visit: impl FnMut(usize)) {
         let levels: Vec<usize> = self.levels(node).map(usize::from).collect();
@@ -350,16 +339,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_add_up_over_all_specializations() {
+    fn sums_are_those_of_the_levels() {
         let lattice = Lattice::new(&[2, 0, 1, 3]).unwrap();
-        let numbers: Vec<u32> = (0..24).map(|node| node * node % 7).collect();
-        let mut sums = numbers.clone();
-        lattice.add_up(&mut sums);
-        let lies_below = |a: usize, b: usize| lattice.levels(a).zip(lattice.levels(b)).all(|(a, b)| a <= b);
-        for (node, &sum) in sums.iter().enumerate() {
-            let below = (0..24).filter(|&other| lies_below(other, node));
-            assert_eq!(sum, below.map(|other| numbers[other]).sum());
-        }
         let heights = lattice.sums(0, |_, level| level, |a, b| a + b);
         assert!((0..24).all(|node| heights[node] == lattice.height(node)));
     }

@@ -40,7 +40,7 @@ pub(super) struct Guess {
     /// How many open nodes were below each, or it, when that was last counted: not fewer than now.
     n_open: Vec<u32>,
     /// How often that was counted for single nodes, since it was counted for all.
-    pub(super) n_counted: usize,
+    n_counted: usize,
     /// All nodes, by steps of extents; ascending within each.
     by_step: Vec<u32>,
     steps: Vec<Step>,
@@ -58,8 +58,8 @@ const RARITY: f64 = 0.3;
 const STEPS: f32 = 8.0;
 /// How far from the threshold nodes are near.
 pub(super) const NEAR: f32 = 1.5;
-/// Counting for all nodes takes as long as for about so many single ones.
-pub(super) const MAX_COUNTED: usize = 600;
+/// Counting for all nodes takes as long as for about so many single ones, however many there are.
+const MAX_COUNTED: usize = 80;
 
 impl Guess {
     pub(super) fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
@@ -153,15 +153,15 @@ impl Guess {
         }
     }
 
+    /// Were they counted for single nodes so often that it would have been as quick for all?
+    pub(super) fn is_out_of_date(&self) -> bool {
+        self.n_counted > MAX_COUNTED
+    }
+
     /// Counts the open nodes below every node.
-    pub(super) fn count_open(&mut self, lattice: &Lattice, grid: &Grid, open: &Marks) {
+    pub(super) fn count_open(&mut self, grid: &Grid, open: &Marks) {
         self.n_counted = 0;
-        self.n_open.clear();
-        self.n_open.resize(lattice.n_nodes(), 0);
-        for node in grid.iter(open) {
-            self.n_open[node] = 1;
-        }
-        lattice.add_up(&mut self.n_open);
+        grid.counts_below(open, &mut self.n_open);
         self.begin_steps();
     }
 

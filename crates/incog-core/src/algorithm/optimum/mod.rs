@@ -55,7 +55,7 @@ use crate::watch::Watch;
 pub use boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_first};
 
 use bounds::Bounds;
-use guess::{Guess, MAX_COUNTED, NEAR, step};
+use guess::{Guess, NEAR, step};
 
 /// So often in a row a node is judged in the hope of a better one,
 const HOPES: u32 = 2;
@@ -281,7 +281,7 @@ impl Hunt<'_> {
         if matches!(self.part, Part::None) {
             return Ok(());
         }
-        self.guess.count_open(self.lattice, &self.grid, &self.open);
+        self.guess.count_open(&self.grid, &self.open);
         let likely = self.guess.likely(LIKELY, |node| self.grid.contains(&self.undecided, node));
         self.expect(&likely, ASKED)?;
         while let Some(node) = self.choose() {
@@ -320,8 +320,8 @@ impl Hunt<'_> {
 
     /// The undecided node that promises to close the most; `None` if it is known of every open node whether it holds.
     fn choose(&mut self) -> Option<usize> {
-        if self.guess.n_counted > MAX_COUNTED {
-            self.guess.count_open(self.lattice, &self.grid, &self.open);
+        if self.guess.is_out_of_date() {
+            self.guess.count_open(&self.grid, &self.open);
         }
         let (grid, open, undecided) = (&self.grid, &self.open, &self.undecided);
         let is_undecided = |node| grid.contains(undecided, node);
