@@ -56,6 +56,8 @@ const DENSE_BITS: u32 = 16;
 const MAX_DENSE_BITS: u32 = 24;
 /// Beyond the cache, dense still wins while there are not many more cells than keys.
 const CELLS_PER_KEY: usize = 4;
+/// Cells that are looked at together when groups are read off.
+const LINE: usize = 16;
 /// Arrays that are counted in at a time, where they are small.
 const LANES: usize = 4;
 /// Up to this many cells are counted in lanes: all together fit the first-level cache.
@@ -219,15 +221,21 @@ impl<K: Key> Job<'_, K> {
         let n_groups = cells.iter().filter(|&&count| count > 0).count();
         let mut keys = Vec::with_capacity(n_groups);
         let mut rows = Vec::with_capacity(n_groups);
-        for (cell, count) in cells.iter_mut().enumerate() {
-            if *count > 0 {
-                let mut key = K::zeros(self.target.n_key_bits);
-                for run in self.target.runs() {
-                    key.put(run.down, cell as u32 & run.mask);
+        for (first, cells) in (0..).step_by(LINE).zip(cells.chunks_mut(LINE)) {
+            // Most cells are of no group: all of a line are looked at together.
+            if cells.iter().fold(0, |any, &count| any | count) == 0 {
+                continue;
+            }
+            for (cell, count) in (first..).zip(cells) {
+                if *count > 0 {
+                    let mut key = K::zeros(self.target.n_key_bits);
+                    for run in self.target.runs() {
+                        key.put(run.down, cell & run.mask);
+                    }
+                    keys.push(key);
+                    rows.push(u64::from(*count));
+                    *count = 0;
                 }
-                keys.push(key);
-                rows.push(u64::from(*count));
-                *count = 0;
             }
         }
         Regrouped { keys, rows, assignment: None }
