@@ -5,6 +5,14 @@
 //! Cost: a pass over the cells.
 #![allow(unsafe_code)]
 
+/// Adds rows to a cell, which stops at 255. In arithmetic: compilers make a branch of a saturating sum, and nobody foresees which
+/// cells are full.
+#[inline]
+pub fn add_rows(cell: &mut u8, rows: u8) {
+    let sum = u32::from(*cell) + u32::from(rows);
+    *cell = (sum | (sum >> 8).wrapping_neg()) as u8;
+}
+
 /// How many cells are not zero, and the sum of those that are less than `k`.
 pub fn count_below(cells: &[u8], k: u8) -> (usize, u64) {
     #[cfg(target_arch = "x86_64")]
@@ -124,6 +132,15 @@ mod tests {
             _ => 0,
         };
         (0..n as u64).map(value).collect()
+    }
+
+    #[test]
+    fn cells_stop_at_the_most_they_can_hold() {
+        for (cell, rows) in (0..=u8::MAX).flat_map(|cell| (0..=u8::MAX).map(move |rows| (cell, rows))) {
+            let mut sum = cell;
+            add_rows(&mut sum, rows);
+            assert_eq!(sum, cell.saturating_add(rows));
+        }
     }
 
     #[test]

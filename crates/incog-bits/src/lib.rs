@@ -13,13 +13,15 @@
 //! | [`Bits::and`], [`Bits::unite`] | two sets | one |
 //! | [`Bits::equal`] | a byte a record | one set |
 //!
-//! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key.
-//! [`Numbering`] numbers groups without gaps. [`count_below`] and [`for_each_below`] look through such cells. [`count_under`] counts in runs of few words, [`counts_under`] in each word under many masks. [`positions`] finds the separators of a text. [`LargePages`] is what large tables are
-//! allocated with.
+//! [`Compress`] and [`CompressWide`] push bits of words together: the number of a group's cell from its packed key. [`Numbering`] numbers
+//! groups without gaps. [`add_rows`] counts in such cells, [`count_below`] and [`for_each_below`] look through them.
+//! [`count_under`] counts in runs of few words, [`counts_under`] in each word under many masks. [`positions`] finds the
+//! separators of a text. [`LargePages`] is what large tables are allocated with.
 //!
-//! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and `positions.rs`: loads and
-//! stores of vectors, look-ups in tables of known size, and the calls of functions that were compiled for instructions the machine was seen to have; and in
-//! `pages.rs`, which passes on calls of the system's allocator.
+//! This crate is the only one with unsafe code, all of it in `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and
+//! `positions.rs`: loads and stores of vectors, look-ups in tables of known size, and the calls of functions that were
+//! compiled for instructions the machine was seen to have; and in `pages.rs`, which passes on calls of the system's
+//! allocator.
 //!
 //! Cost: n / 8 bytes a set, and time for all of them, however few records are in. So words lose where sets are sparse:
 //! `roaring` takes some two times as long for the AND-count of random sets with one record in a hundred, but about
@@ -33,9 +35,9 @@ mod positions;
 mod runs;
 mod simd;
 
-pub use cells::{count_below, for_each_below};
+pub use cells::{add_rows, count_below, for_each_below};
 pub use compress::{Compress, CompressWide};
-pub use numbering::{Field, Numbering, add_rows};
+pub use numbering::{Field, Numbering};
 pub use pages::LargePages;
 pub use positions::positions;
 pub use runs::{count_under, counts_under};

@@ -10,6 +10,7 @@
 //! tables take a step for each pattern of bits, so halves of more than 12 bits are refused. For words of 64 bits.
 #![allow(unsafe_code)]
 
+use crate::cells::add_rows;
 use crate::compress::Compress;
 
 /// No half has more bits.
@@ -33,12 +34,13 @@ impl Field {
         if n_bits > MOST_BITS || (n_bits > 0 && mask >> mask.trailing_zeros() >> n_bits != 0) {
             return None;
         }
-        let mut values: Vec<u64> = words.map(|word| word & mask).collect();
-        values.sort_unstable();
-        values.dedup();
-        let mut ranks = vec![0; 1 << n_bits];
-        for (rank, &value) in (0..).zip(&values) {
-            ranks[(value >> (mask.trailing_zeros() % u64::BITS)) as usize] = rank;
+        let place = mask.trailing_zeros() % u64::BITS;
+        let mut occurs = vec![false; 1 << n_bits];
+        words.for_each(|word| occurs[((word & mask) >> place) as usize] = true);
+        let (mut values, mut ranks) = (Vec::new(), vec![0; 1 << n_bits]);
+        for (pattern, _) in occurs.iter().enumerate().filter(|(_, occurs)| **occurs) {
+            ranks[pattern] = values.len() as u32;
+            values.push((pattern as u64) << place);
         }
         (!values.is_empty()).then_some(Field { mask, values, ranks })
     }
@@ -89,8 +91,8 @@ impl<'a> Half<'a> {
     }
 }
 
-/// Deals fields with bits to two halves of about as many bits, each from the lowest ones up. `None` if one has too many, or if
-/// fields overlap.
+/// Deals fields with bits to two halves, the longest first to the half that has fewer bits, and puts each in order from the lowest ones
+/// up. `None` if a half gets too many bits, or if fields overlap.
 fn halves<'a>(fields: &[&'a Field]) -> Option<[Vec<&'a Field>; 2]> {
     let mut fields: Vec<&Field> = fields.iter().copied().filter(|field| field.mask != 0).collect();
     fields.sort_by_key(|field| (std::cmp::Reverse(field.mask.count_ones()), field.mask));
@@ -111,17 +113,22 @@ fn halves<'a>(fields: &[&'a Field]) -> Option<[Vec<&'a Field>; 2]> {
 }
 
 impl<'a> Numbering<'a> {
-    /// Numbers for words by these fields. `None` if they have too many bits, or overlap.
-    pub fn new(fields: &[&'a Field]) -> Option<Self> {
-        Numbering::by(fields, Compress::new)
+    /// Numbers for words by these fields. `None` if it takes more than `most` numbers, if the fields overlap or if dealing them to the
+    /// halves, the longest first to the one with fewer bits, makes one of more than 12 bits.
+    pub fn new(fields: &[&'a Field], most: usize) -> Option<Self> {
+        Numbering::by(fields, most, Compress::new)
     }
 
     /// The same without the instruction, on any machine.
-    pub fn portable(fields: &[&'a Field]) -> Option<Self> {
-        Numbering::by(fields, Compress::portable)
+    pub fn portable(fields: &[&'a Field], most: usize) -> Option<Self> {
+        Numbering::by(fields, most, Compress::portable)
     }
 
-    fn by(fields: &[&'a Field], compress: fn(u64) -> Compress) -> Option<Self> {
+    fn by(fields: &[&'a Field], most: usize, compress: fn(u64) -> Compress) -> Option<Self> {
+        let n_numbers = fields.iter().try_fold(1_usize, |n, field| n.checked_mul(field.values.len()))?;
+        if n_numbers > most {
+            return None;
+        }
         let [low, high] = halves(fields)?.map(|fields| Half::new(fields, compress));
         let numbers = high.numbers.iter().map(|number| number * low.n_numbers as u32).collect();
         Some(Numbering { high: Half { numbers, ..high }, low })
@@ -168,8 +175,9 @@ impl<'a> Numbering<'a> {
     /// The bits of the fields for each of some numbers.
     ///
     /// # Panics
-    /// When there is no such number.
+    /// When there is no such number, or less room than for all of them.
     pub fn words(&self, numbers: &[u32], to: &mut [u64]) {
+        assert!(to.len() >= numbers.len(), "there is room for each word");
         let (low, high) = (self.low.words(), self.high.words());
         let n_low = low.len() as u32;
         for (to, &number) in to.iter_mut().zip(numbers) {
@@ -180,13 +188,6 @@ impl<'a> Numbering<'a> {
 
 /// Words whose numbers are told at a time.
 const BLOCK: usize = 256;
-
-/// A saturating sum, in arithmetic: compilers make a branch of the usual one, and nobody foresees which cells are full.
-#[inline]
-pub fn add_rows(cell: &mut u8, rows: u8) {
-    let sum = u32::from(*cell) + u32::from(rows);
-    *cell = (sum | (sum >> 8).wrapping_neg()) as u8;
-}
 
 /// # Safety
 /// There must be a cell for each number.
@@ -264,8 +265,11 @@ mod tests {
                 *expected.entry(word & mask).or_default() += u64::from(rows);
             }
             expected.retain(|_, rows| *rows > 0);
-            for numbering in [Numbering::new(&fields).unwrap(), Numbering::portable(&fields).unwrap()] {
+            for numbering in
+                [Numbering::new(&fields, product).unwrap(), Numbering::portable(&fields, product).unwrap()]
+            {
                 assert_eq!(numbering.n_numbers(), product);
+                assert!(Numbering::new(&fields, product - 1).is_none());
                 let mut cells = vec![0; product];
                 numbering.count(&words, Some(&rows), &mut cells);
                 let numbers: Vec<u32> =
@@ -294,11 +298,11 @@ mod tests {
         assert_eq!(Field::new(0b101, std::iter::once(0)), None);
         assert_eq!(Field::new(0b11, std::iter::empty()), None);
         let (low, middle, high) = (field(0, 12).unwrap(), field(12, 12).unwrap(), field(60, 1).unwrap());
-        assert!(Numbering::new(&[&low, &middle]).is_some());
-        assert!(Numbering::new(&[&low, &middle, &high]).is_none());
-        assert!(Numbering::new(&[&low, &low]).is_none());
+        assert!(Numbering::new(&[&low, &middle], 1).is_some());
+        assert!(Numbering::new(&[&low, &middle, &high], 1).is_none());
+        assert!(Numbering::new(&[&low, &low], 1).is_none());
         let nothing = Field::new(0, std::iter::once(7)).unwrap();
-        assert_eq!(Numbering::new(&[&nothing]).unwrap().n_numbers(), 1);
-        assert_eq!(Numbering::new(&[]).unwrap().n_numbers(), 1);
+        assert_eq!(Numbering::new(&[&nothing], 1).unwrap().n_numbers(), 1);
+        assert_eq!(Numbering::new(&[], 1).unwrap().n_numbers(), 1);
     }
 }

@@ -9,7 +9,7 @@ use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::metric::{self, Costs, Direction, Needs};
 use incog_core::privacy::Policy;
 use incog_core::table::{Column, Role, Table};
-use incog_testkit::{Sample, random};
+use incog_testkit::{Sample, SampleColumn, random};
 use proptest::prelude::*;
 
 /// Compares with the best of every node that holds, for every metric.
@@ -112,6 +112,21 @@ proptest! {
         budget in 1..=150_u64,
     ) {
         check(&sample, k, budget, None)?;
+    }
+}
+
+/// Many columns of few values, and rows enough for nodes near the bottom to hold: their keys have more bits than there are groups by
+/// far, so groups are told of by their numbers, and sets are made for what will be asked.
+#[test]
+fn nodes_of_many_bits_are_judged_alike() {
+    for (n_columns, n_values, steps, n_rows) in
+        [(7, 5, &[3, 5][..], 4000), (6, 9, &[3, 9], 6000), (8, 5, &[5], 3000), (5, 17, &[4, 17], 20_000)]
+    {
+        let columns = (0..n_columns).map(|at| SampleColumn::skewed(at, n_rows, n_values, steps)).collect();
+        let sample = Sample::new(columns);
+        for (k, budget) in [(2, n_rows / 2), (3, n_rows / 5), (9, n_rows / 20)] {
+            check(&sample, k, budget, None).unwrap();
+        }
     }
 }
 

@@ -140,6 +140,34 @@ fn large_tables_are_judged_in_parts() {
     }
 }
 
+/// Rows so many that sets are made for what will be asked, if there is room for them.
+#[test]
+fn whatever_the_room_for_sets_the_best_is_the_same() {
+    let n_rows = 5000;
+    let columns = (0..5).map(|at| SampleColumn::skewed(at, n_rows, 9, &[3, 9])).collect();
+    let sample = Sample::new(columns);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let loss = find(metric::ALL, "loss").unwrap().item;
+    for (k, budget) in [(2, n_rows / 2), (5, n_rows / 20)] {
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let best = |source: &dyn FrequencySource| {
+            let problem = Problem { source, policy: &policy };
+            let costs = Costs::new(problem, &attributes).unwrap();
+            let found = optimum(problem, &attributes, &costs, loss, &Watch::new()).unwrap();
+            (found.best.map(|best| (best.node, best.statistics)), found.judged.len())
+        };
+        let (expected, n_judged) = best(&rows);
+        assert!(n_judged > 10, "there is something to prepare for");
+        for room in [0, 2000, 40_000, 1 << 30] {
+            assert_eq!(best(&stored(&table, &attributes, room, None)).0, expected, "k = {k}, room {room}");
+            let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
+            assert_eq!(best(&limited).0, expected, "k = {k}, room {room}, in memory");
+        }
+    }
+}
+
 /// A set that is worth keeping, and larger than the room: it is made once, and not asked for again.
 #[test]
 fn what_cannot_be_kept_is_done_without() {

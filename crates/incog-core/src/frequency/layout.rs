@@ -157,8 +157,9 @@ impl KeyLayout {
         labels
     }
 
-    /// Numbers without gaps for the groups of a grouping; `None` where keys or attributes have too many bits.
-    pub(crate) fn numbering(&self, grouping: &Grouping) -> Option<Numbering<'_>> {
+    /// Numbers without gaps for the groups of a grouping. `None` if it takes more than `most`, if keys have more than 64 bits, or where
+    /// [`Numbering`] cannot.
+    pub(crate) fn numbering(&self, grouping: &Grouping, most: usize) -> Option<Numbering<'_>> {
         let Packing::U64(packed) = &self.packing else { return None };
         let field = |(attribute, level): (usize, u8)| {
             let made = self.fields[attribute][usize::from(level)].get_or_init(|| {
@@ -167,7 +168,7 @@ impl KeyLayout {
             });
             made.as_ref()
         };
-        Numbering::new(&grouping.iter().map(field).collect::<Option<Vec<_>>>()?)
+        Numbering::new(&grouping.iter().map(field).collect::<Option<Vec<_>>>()?, most)
     }
 
     pub(crate) fn packed_u64(&self) -> &Packed<u64> {
@@ -460,4 +461,66 @@ fn ones<K: Key>(n_bits: u32, offset: u32, width: u32) -> K {
         done += step;
     }
     key
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::hierarchy::spec::{Mask, Side, Spec};
+    use crate::lattice::Lattice;
+    use crate::table::{Column, Role, Table};
+    use std::collections::BTreeMap;
+
+    /// Columns of numbers with so many digits, of which levels mask the last ones; only every third number occurs.
+    pub(crate) fn masked_numbers(n_rows: u64, n_digits: &[u32]) -> (Table, Attributes) {
+        let columns = n_digits.iter().zip(1..).map(|(&n_digits, at)| {
+            let mut column = Column::new(format!("c{at}"), Role::QuasiIdentifier);
+            for row in 0..n_rows {
+                let drawn = (row * at + 7).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+                let value = drawn % 10_u64.pow(n_digits) / 3 * 3;
+                column.push(&format!("{value:0width$}", width = n_digits as usize)).unwrap();
+            }
+            column
+        });
+        let table = Table::new(columns.collect()).unwrap();
+        let bind = |column| {
+            let hierarchy = Spec::Mask(Mask::new(Side::Right)).build(column, None).unwrap();
+            Attribute::bind(column, hierarchy, "rule").unwrap()
+        };
+        let attributes = table.columns().iter().map(bind).collect();
+        (table, Attributes::new(attributes).unwrap())
+    }
+
+    #[test]
+    fn every_group_has_a_number_and_no_two_the_same() {
+        let n_rows = 400;
+        let (table, attributes) = masked_numbers(n_rows, &[2, 1, 1, 3]);
+        let layout = KeyLayout::new(&attributes);
+        let columns: Vec<&[u32]> = table.columns().iter().map(Column::codes).collect();
+        let keys = layout.packed_u64().pack_columns(n_rows as usize, &columns);
+        let lattice = Lattice::new(&layout.heights()).unwrap();
+        for node in 0..lattice.n_nodes() {
+            let grouping = lattice.grouping(node);
+            let mut expected: BTreeMap<u64, u8> = BTreeMap::new();
+            let mask = layout.packed_u64().mask(&grouping);
+            keys.iter().for_each(|key| {
+                let rows = expected.entry(key & mask).or_default();
+                *rows = rows.saturating_add(1);
+            });
+            let n_labels: usize = grouping.iter().map(|(at, level)| layout.n_labels(at, level)).product();
+            let numbering = layout.numbering(&grouping, n_labels).unwrap();
+            assert_eq!(numbering.n_numbers(), n_labels);
+            assert!(layout.numbering(&grouping, n_labels - 1).is_none());
+            let mut cells = vec![0; n_labels];
+            numbering.count(&keys, None, &mut cells);
+            let numbers: Vec<u32> =
+                (0..n_labels as u32).filter(|&number| cells[number as usize] > 0).collect();
+            let mut words = vec![0; numbers.len()];
+            numbering.words(&numbers, &mut words);
+            let found = words.into_iter().zip(numbers.iter().map(|&number| cells[number as usize]));
+            assert_eq!(found.collect::<BTreeMap<u64, u8>>(), expected);
+        }
+        let wide = KeyLayout::at_least(&attributes, KeyWidth::U128);
+        assert!(wide.numbering(&lattice.grouping(0), usize::MAX).is_none());
+    }
 }

@@ -21,6 +21,8 @@ mod rows;
 mod stored;
 mod tally;
 
+#[cfg(test)]
+pub(crate) use layout::tests::masked_numbers;
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;

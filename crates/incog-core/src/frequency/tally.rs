@@ -601,7 +601,7 @@ mod tests {
             for budget in [u64::MAX, n_below, n_below.saturating_sub(1), 0] {
                 for fields in [None, fields(keys, mask)] {
                     let fields: Option<Vec<&Field>> = fields.as_ref().map(|fields| fields.iter().collect());
-                    let numbering = || Numbering::new(fields.as_ref()?);
+                    let numbering = |most| Numbering::new(fields.as_ref()?, most);
                     let Some(told) = counters.tell(tally.lot(), mask, numbering, k, budget) else {
                         continue;
                     };
@@ -675,8 +675,8 @@ mod tests {
                 narrow.keys().iter().map(|&key| spread(key)).zip(narrow.rows().iter().copied()).collect();
             let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
             assert_eq!(expected, found);
-            let told = counters.tell(Lot::records(&wide), spread(mask), || None, 20, u64::MAX);
-            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, || None, 20, u64::MAX));
+            let told = counters.tell(Lot::records(&wide), spread(mask), |_| None, 20, u64::MAX);
+            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, |_| None, 20, u64::MAX));
             assert_eq!(told.is_some(), mask != u64::MAX);
             if let Some((n_groups, rows_below)) = told {
                 let below: BTreeMap<u128, u8> = expected.into_iter().filter(|&(_, rows)| rows < 20).collect();

@@ -182,23 +182,29 @@ impl Guess {
     /// Up to so many undecided nodes such as will be chosen. That is likelier near the threshold, and where many open nodes lie below,
     /// but each one that fails leaves fewer for its neighbours: so by the root of their number.
     pub(super) fn likely(&self, n: usize, is_undecided: impl Fn(usize) -> bool) -> Vec<usize> {
-        let near = step(self.threshold - NEAR)..(step(self.threshold + NEAR) + 1).min(self.steps.len());
-        // Each with the weight of all before it, and its own.
-        let mut nodes: Vec<(f32, usize)> = Vec::new();
-        let mut weight = 0.0;
-        for at in near {
-            let chance = chance(at, self.threshold);
-            for node in self.by_step[self.steps[at].nodes.clone()].iter().map(|&node| node as usize) {
-                let n_open = self.n_open[node];
-                if n_open > 0 && is_undecided(node) {
-                    weight += chance * (1.0 - chance) * (n_open as f32).sqrt();
-                    nodes.push((weight, node));
+        let weigh = |visit: &mut dyn FnMut(usize, f64)| {
+            let near = step(self.threshold - NEAR)..(step(self.threshold + NEAR) + 1).min(self.steps.len());
+            for at in near {
+                let chance = chance(at, self.threshold);
+                for node in self.by_step[self.steps[at].nodes.clone()].iter().map(|&node| node as usize) {
+                    let n_open = self.n_open[node];
+                    if n_open > 0 && is_undecided(node) {
+                        visit(node, f64::from(chance * (1.0 - chance) * (n_open as f32).sqrt()));
+                    }
                 }
             }
-        }
-        let at = |share: f32| nodes.partition_point(|&(sum, _)| sum < share * weight);
-        let drawn = (0..n).map(|i| at((i as f32 + 0.5) / n as f32));
-        drawn.filter_map(|at| nodes.get(at).map(|&(_, node)| node)).collect()
+        };
+        // Twice, rather than with a number for each: first how much all weigh, then the nodes at even distances.
+        let mut all = 0.0;
+        weigh(&mut |_, weight| all += weight);
+        let (mut nodes, mut so_far) = (Vec::new(), 0.0);
+        weigh(&mut |node, weight| {
+            so_far += weight;
+            while nodes.len() < n && so_far * n as f64 > (nodes.len() as f64 + 0.5) * all {
+                nodes.push(node);
+            }
+        });
+        nodes
     }
 
     /// The chance that a node fails.

@@ -202,7 +202,7 @@ struct Hunt<'a> {
 impl Hunt<'_> {
     fn run(&mut self) -> Result<()> {
         let path = self.path();
-        self.expect(&path, (path.len() as f32).log2())?;
+        self.expect(|_| path.clone(), (path.len() as f32).log2())?;
         let first = match self.part {
             Part::None => 0,
             _ => self.bisect(&path)?,
@@ -231,9 +231,16 @@ impl Hunt<'_> {
         Ok(first)
     }
 
-    /// Tells the judge of the part that prunes about so many nodes that will be asked about, most likely.
-    fn expect(&mut self, nodes: &[usize], n_asked: f32) -> Result<()> {
-        let nodes = nodes.iter().map(|&node| self.lattice.grouping(node)).collect();
+    /// Tells the judge of the part that prunes which nodes will be asked about, most likely, and about how many, if it is of any use.
+    fn expect(&mut self, nodes: impl FnOnce(&Self) -> Vec<usize>, n_asked: f32) -> Result<()> {
+        let uses_forecasts = match &self.part {
+            Part::Absorbing(part) => part.uses_forecasts(),
+            Part::Whole | Part::None => self.judge.uses_forecasts(),
+        };
+        if !uses_forecasts {
+            return Ok(());
+        }
+        let nodes = nodes(self).into_iter().map(|node| self.lattice.grouping(node)).collect();
         let forecast = Forecast { nodes, n_asked, extents: self.guess.parts() };
         match &mut self.part {
             Part::Absorbing(part) => part.expect(&forecast),
@@ -282,8 +289,9 @@ impl Hunt<'_> {
             return Ok(());
         }
         self.guess.count_open(&self.grid, &self.open);
-        let likely = self.guess.likely(LIKELY, |node| self.grid.contains(&self.undecided, node));
-        self.expect(&likely, ASKED)?;
+        let likely =
+            |hunt: &Self| hunt.guess.likely(LIKELY, |node| hunt.grid.contains(&hunt.undecided, node));
+        self.expect(likely, ASKED)?;
         while let Some(node) = self.choose() {
             self.watch.begin_stage(self.open.len() as u64);
             let holds = self.ask(node)?;

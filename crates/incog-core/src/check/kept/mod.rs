@@ -42,6 +42,7 @@ use crate::lattice::{Grouping, Lattice};
 use crate::privacy::Judgement;
 
 use general::General;
+use plan::Planning;
 use small::Small;
 
 /// A set is made halfway where there are at least so many bits between a node and what it would be made from.
@@ -244,6 +245,9 @@ impl Forecast<'_> {
 
 /// A judge that also says what would be suppressed. Nodes are groupings of all its attributes: it knows no lattice.
 pub(crate) trait Suppressing {
+    /// Is it of any use to tell what will be asked?
+    fn uses_forecasts(&self) -> bool;
+
     /// Prepares for what will be asked, most likely. Verdicts are the same without.
     fn expect(&mut self, forecast: &Forecast<'_>) -> Result<()>;
 
@@ -382,9 +386,8 @@ struct KeptJudge<'a, G: Groups> {
     /// Groupings that were made in vain, and how many groups they have: finer ones have no fewer. The most there can be, if they
     /// were too many to be kept.
     in_vain: Vec<(Grouping, usize)>,
-    /// Were sets made for what is asked, so that none are made halfway?
-    is_planned: bool,
-    /// Nodes that were judged, and how many groups they have.
+    planning: Planning,
+    /// Nodes that were judged while sets are yet to be planned, and how many groups they have.
     counted: Vec<(Grouping, usize)>,
     n_records: usize,
     n_kept: usize,
@@ -411,7 +414,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             kept: Vec::new(),
             masks: Vec::new(),
             in_vain: Vec::new(),
-            is_planned: false,
+            planning: Planning::NotYet,
             counted: Vec::new(),
             n_records,
             n_kept: 0,
@@ -453,14 +456,15 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 
     /// A source for a node, near enough: made if there is none.
     fn near_source(&mut self, to: &Grouping) -> Result<Option<usize>> {
-        if self.is_planned {
+        if self.planning.is_on() {
             return Ok(self.source(to));
         }
         let n_bits = self.layout.n_bits_at(to);
         loop {
             let source = self.source(to);
             let (n_groups, n_source_bits) = self.extent(source);
-            if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS {
+            let were_merged = self.planning == Planning::RuledOut;
+            if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS && !were_merged {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;
@@ -600,6 +604,10 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
 }
 
 impl<G: Groups> Suppressing for KeptJudge<'_, G> {
+    fn uses_forecasts(&self) -> bool {
+        self.can_plan()
+    }
+
     fn expect(&mut self, forecast: &Forecast<'_>) -> Result<()> {
         self.prepare(forecast)
     }
@@ -621,7 +629,7 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         if is_asked_from && self.is_worth_it(n_before, WORTH) {
             self.keep_last(*to);
         }
-        if self.is_planned {
+        if self.planning == Planning::Begun {
             self.counted.push((*to, n_groups));
         }
         let refused_rows = self.groups.are_all_counted().then_some(judgement.refused_rows);

@@ -11,7 +11,8 @@
 //!
 //! No verdict rests on this: a poor guess costs time. Where sets are planned, none are made halfway. Adult at k = 5 and 5 %: two
 //! sets of 10,000 and 15,000 groups serve most verdicts, and all of it takes about four fifths of the time it took with sets made
-//! halfway. Cost: some thousand comparisons of masks for a set, besides making it.
+//! halfway. Where most records are distinct, groups near the bottom are as many whatever the levels, and guesses would be far off:
+//! then nothing is planned. Cost: some ten thousand comparisons of masks for a set, besides making it.
 
 use super::{DENSE_BITS, Forecast, Groups, KeptJudge, LARGE, Purpose, WORTH, WORTH_OF_RECORDS};
 use crate::error::Result;
@@ -29,6 +30,26 @@ const TIMES_COPIED: f32 = 3.0;
 const LEAST_GAIN: f32 = 10_000.0;
 /// An attribute is raised by at most so many levels at once: one level alone may gain nothing.
 const MOST_LEVELS: u8 = 2;
+
+/// How far planning is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Planning {
+    /// Nobody has told what will be asked.
+    NotYet,
+    /// It is of no use here: sets are made halfway.
+    RuledOut,
+    /// Equal records are put together, and nodes are counted from them to see how groups fall.
+    Begun,
+    /// Sets are made.
+    Done,
+}
+
+impl Planning {
+    /// Are sets planned, and so none made halfway?
+    pub(super) fn is_on(self) -> bool {
+        matches!(self, Planning::Begun | Planning::Done)
+    }
+}
 
 /// What is known of the sets that could be made.
 struct Plan<'a, M> {
@@ -49,53 +70,63 @@ impl<M> Plan<'_, M> {
     }
 }
 
+/// How much the logarithm of the groups falls with the extent, from the bottom to nodes that were counted; on average.
+fn slope(
+    forecast: &Forecast<'_>,
+    (n_bottom, extent): (f32, f32),
+    counted: &[(Grouping, usize)],
+) -> Option<f32> {
+    let slope_to = |(node, n_groups): &(Grouping, usize)| {
+        let below = extent - forecast.extent(node);
+        let slope = (n_bottom / (*n_groups).max(1) as f32).log2() / below;
+        (below > 0.0 && slope.is_finite()).then_some(slope)
+    };
+    let slopes: Vec<f32> = counted.iter().filter_map(slope_to).collect();
+    (!slopes.is_empty()).then(|| slopes.iter().sum::<f32>() / slopes.len() as f32)
+}
+
 impl<G: Groups> KeptJudge<'_, G> {
-    /// Makes sets that serve the nodes of a forecast.
+    /// Can sets be planned? Large tables have their own ways; and where groups of failing nodes are made, those serve others.
+    pub(super) fn can_plan(&self) -> bool {
+        self.n_records < LARGE && self.groups.are_told() && self.planning != Planning::RuledOut
+    }
+
+    /// Makes sets that serve the nodes of a forecast. With the first one, only equal records are put together: how groups fall is not
+    /// known yet.
     pub(super) fn prepare(&mut self, forecast: &Forecast<'_>) -> Result<()> {
-        // Large tables have their own ways; and where groups of failing nodes are made, those serve others.
-        if self.n_records >= LARGE || !self.groups.are_told() {
+        if !self.can_plan() {
             return Ok(());
         }
         let bottom = self.bottom;
-        if self.work.table_scans == 0 {
+        if self.planning == Planning::NotYet {
             self.count(None, &bottom, Purpose::Keeping)?;
-            if !self.groups.are_all_there() {
-                return Ok(());
-            }
-            if self.is_worth_it(self.n_records, WORTH_OF_RECORDS) {
-                self.keep_last(bottom);
-            }
+            let is_kept = self.is_worth_it(self.n_records, WORTH_OF_RECORDS) && self.keep_last(bottom);
+            self.planning = if is_kept { Planning::Begun } else { Planning::RuledOut };
+            return Ok(());
         }
-        self.is_planned = true;
-        let n_bottom = self.extent(self.source(&bottom)).0 as f32;
-        let extent = forecast.extent(&bottom);
-        let slope = self.slope(forecast, (n_bottom, extent)).filter(|_| !forecast.nodes.is_empty());
+        self.planning = Planning::Done;
+        let counted = std::mem::take(&mut self.counted);
+        let at_bottom = (self.extent(self.source(&bottom)).0 as f32, forecast.extent(&bottom));
+        let slope = slope(forecast, at_bottom, &counted).filter(|_| !forecast.nodes.is_empty());
         let Some(slope) = slope else { return Ok(()) };
         for _ in 0..MOST_SETS {
             let nodes = forecast.nodes.iter();
             let nodes =
                 nodes.map(|node| (self.groups.mask(node), self.extent(self.source(node)).0 as f32)).collect();
-            let plan = Plan { forecast, nodes, bottom: (n_bottom, extent), slope };
+            let plan = Plan { forecast, nodes, bottom: at_bottom, slope };
             let Some(set) = self.best_set(&plan) else { break };
             let source = self.source(&set);
             let (n_before, _) = self.extent(source);
+            if source.is_some_and(|at| self.kept[at].grouping == set) {
+                // It is there, and has more groups than guessed.
+                break;
+            }
             self.count(source, &set, Purpose::Keeping)?;
             if !self.is_worth_it(n_before, WORTH) || !self.keep_last(set) {
                 break;
             }
         }
         Ok(())
-    }
-
-    /// How much the logarithm of the groups falls with the extent, from the bottom to nodes that were counted; on average.
-    fn slope(&self, forecast: &Forecast<'_>, (n_bottom, extent): (f32, f32)) -> Option<f32> {
-        let slope_to = |(node, n_groups): &(Grouping, usize)| {
-            let below = extent - forecast.extent(node);
-            let slope = (n_bottom / (*n_groups).max(1) as f32).log2() / below;
-            (below > 0.0 && slope.is_finite()).then_some(slope)
-        };
-        let slopes: Vec<f32> = self.counted.iter().filter_map(slope_to).collect();
-        (!slopes.is_empty()).then(|| slopes.iter().sum::<f32>() / slopes.len() as f32)
     }
 
     /// A set that gains as much as any near it.
@@ -140,36 +171,13 @@ impl<G: Groups> KeptJudge<'_, G> {
 mod tests {
     use super::*;
     use crate::check::{Counted, Keep, Problem, Verdict, suppressing};
-    use crate::frequency::{FrequencySource, Rows};
-    use crate::hierarchy::spec::{Mask, Side, Spec};
-    use crate::hierarchy::{Attribute, Attributes};
+    use crate::frequency::{FrequencySource, Rows, masked_numbers};
     use crate::lattice::Lattice;
     use crate::privacy::Policy;
-    use crate::table::{Column, Role, Table};
-
-    /// Columns of numbers with so many digits, of which levels mask the last ones; most combinations of values are rare.
-    fn attributes(n_rows: u64, n_digits: &[u32]) -> (Table, Attributes) {
-        let columns = n_digits.iter().zip(1..).map(|(&n_digits, at)| {
-            let mut column = Column::new(format!("c{at}"), Role::QuasiIdentifier);
-            for row in 0..n_rows {
-                let drawn = (row * at + 7).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-                let value = drawn % 10_u64.pow(n_digits);
-                column.push(&format!("{value:0width$}", width = n_digits as usize)).unwrap();
-            }
-            column
-        });
-        let table = Table::new(columns.collect()).unwrap();
-        let bind = |column| {
-            let hierarchy = Spec::Mask(Mask::new(Side::Right)).build(column, None).unwrap();
-            Attribute::bind(column, hierarchy, "rule").unwrap()
-        };
-        let attributes = table.columns().iter().map(bind).collect();
-        (table, Attributes::new(attributes).unwrap())
-    }
 
     #[test]
     fn sets_that_serve_what_is_asked_are_made_and_change_no_verdict() {
-        let (table, attributes) = attributes(60_000, &[3, 1, 1]);
+        let (table, attributes) = masked_numbers(60_000, &[3, 1, 1]);
         let rows = Rows::new(&table, &attributes).unwrap();
         let policy = Policy::k_anonymity(5).unwrap().with_budget(1000);
         let problem = Problem { source: &rows, policy: &policy };

@@ -118,7 +118,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     fn merge(&mut self, lot: Lot<'_, W, C>, mask: W, purpose: Purpose) {
         let Problem { source, policy } = self.problem;
         let told = (self.is_told && purpose == Purpose::Verdict).then(|| {
-            let numbering = || source.layout().numbering(&self.last);
+            let numbering = |most| source.layout().numbering(&self.last, most);
             self.counters.tell(lot, mask, numbering, self.k, policy.budget())
         });
         match told.flatten() {

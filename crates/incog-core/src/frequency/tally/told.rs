@@ -4,8 +4,8 @@
 //! are counted in cells, as in the dense way, and then the cells are looked through: how many count something, and how many rows
 //! are in those that count too little. Only where the node holds, the groups that are left out are read off.
 //!
-//! There is a cell for each pattern of a key's bits, or, where that makes many more than there can be groups, one for each group there
-//! can be ([`Numbering`]).
+//! There is a cell for each pattern of a key's bits or, where these are many, one for each group there can be ([`Numbering`]), which is
+//! mostly far fewer.
 //!
 //! For counters of a byte, and where there are few cells for the keys at hand. Finds what the others find; cost: about 1 ns a
 //! key, and a look through the cells.
@@ -24,27 +24,26 @@ const FEW_BITS: u32 = 17;
 impl<W: Word, C: Count> Counters<W, C> {
     /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
     /// most `budget` such rows, only groups of fewer than `k` are those of the last merge, otherwise none. `None` where that
-    /// is no quicker than [`merge`](Self::merge). `numbering` is asked for numbers of the groups.
+    /// is no quicker than [`merge`](Self::merge). `numbering` is asked for numbers of the groups, up to so many.
     pub(crate) fn tell<'a>(
         &mut self,
         lot: Lot<'_, W, C>,
         mask: W,
-        numbering: impl FnOnce() -> Option<Numbering<'a>>,
+        numbering: impl FnOnce(usize) -> Option<Numbering<'a>>,
         k: u64,
         budget: u64,
     ) -> Option<(usize, u64)> {
         let n_bits = mask.n_ones();
         let most_cells = CELLS_PER_KEY * lot.len();
         let k = u8::try_from(k).ok().filter(|_| lot.len() < MANY_KEYS)?;
-        let numbering = if n_bits > FEW_BITS && W::words(lot.keys).is_some() { numbering() } else { None };
+        let is_numbered = n_bits > FEW_BITS && W::words(lot.keys).is_some();
+        let numbering = if is_numbered { numbering(most_cells) } else { None };
+        let most_bits = self.most_bits.unwrap_or(DENSE_BITS).min(DENSE_BITS);
         let n_cells = match &numbering {
             Some(numbering) => numbering.n_numbers(),
-            None if n_bits <= self.most_bits.unwrap_or(DENSE_BITS).min(DENSE_BITS) => 1 << n_bits,
+            None if n_bits <= most_bits && 1 << n_bits <= most_cells => 1 << n_bits,
             None => return None,
         };
-        if n_cells > most_cells {
-            return None;
-        }
         if self.cells.len() < n_cells {
             self.cells = vec![C::default(); n_cells];
         }
