@@ -463,8 +463,8 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         loop {
             let source = self.source(to);
             let (n_groups, n_source_bits) = self.extent(source);
-            let were_merged = self.planning == Planning::RuledOut;
-            if source.is_none() && n_groups < LARGE && self.work.table_scans == FEW_SCANS && !were_merged {
+            let is_new = self.planning == Planning::NotYet && self.work.table_scans == FEW_SCANS;
+            if source.is_none() && n_groups < LARGE && is_new {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;

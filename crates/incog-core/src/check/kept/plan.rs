@@ -11,8 +11,8 @@
 //!
 //! No verdict rests on this: a poor guess costs time. Where sets are planned, none are made halfway. Adult at k = 5 and 5 %: two
 //! sets of 10,000 and 15,000 groups serve most verdicts, and all of it takes about four fifths of the time it took with sets made
-//! halfway. Where most records are distinct, groups near the bottom are as many whatever the levels, and guesses would be far off:
-//! then nothing is planned. Cost: some ten thousand comparisons of masks for a set, besides making it.
+//! halfway. Where most records are distinct, groups near the bottom are as many whatever the levels, and guesses are far off: then no
+//! sets are made at all, and verdicts come from the records. Cost: some ten thousand comparisons of masks for a set, besides making it.
 
 use super::{DENSE_BITS, Forecast, Groups, KeptJudge, LARGE, Purpose, WORTH, WORTH_OF_RECORDS};
 use crate::error::Result;
@@ -36,11 +36,11 @@ const MOST_LEVELS: u8 = 2;
 pub(super) enum Planning {
     /// Nobody has told what will be asked.
     NotYet,
-    /// It is of no use here: sets are made halfway.
+    /// There is no room to put equal records together: sets are made halfway.
     RuledOut,
     /// Equal records are put together, and nodes are counted from them to see how groups fall.
     Begun,
-    /// Sets are made.
+    /// Sets are made, if any are worth it.
     Done,
 }
 
@@ -88,7 +88,8 @@ fn slope(
 impl<G: Groups> KeptJudge<'_, G> {
     /// Can sets be planned? Large tables have their own ways; and where groups of failing nodes are made, those serve others.
     pub(super) fn can_plan(&self) -> bool {
-        self.n_records < LARGE && self.groups.are_told() && self.planning != Planning::RuledOut
+        let is_ahead = matches!(self.planning, Planning::NotYet | Planning::Begun);
+        self.n_records < LARGE && self.groups.are_told() && is_ahead
     }
 
     /// Makes sets that serve the nodes of a forecast. With the first one, only equal records are put together: how groups fall is not
@@ -100,8 +101,12 @@ impl<G: Groups> KeptJudge<'_, G> {
         let bottom = self.bottom;
         if self.planning == Planning::NotYet {
             self.count(None, &bottom, Purpose::Keeping)?;
-            let is_kept = self.is_worth_it(self.n_records, WORTH_OF_RECORDS) && self.keep_last(bottom);
-            self.planning = if is_kept { Planning::Begun } else { Planning::RuledOut };
+            self.planning = match self.groups.are_all_there() {
+                false => Planning::RuledOut,
+                true if !self.is_worth_it(self.n_records, WORTH_OF_RECORDS) => Planning::Done,
+                true if self.keep_last(bottom) => Planning::Begun,
+                true => Planning::RuledOut,
+            };
             return Ok(());
         }
         self.planning = Planning::Done;
