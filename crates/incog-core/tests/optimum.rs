@@ -130,6 +130,17 @@ fn nodes_of_many_bits_are_judged_alike() {
     }
 }
 
+/// Many rows, but few that differ: sets are made for what will be asked once equal ones are put together.
+#[test]
+fn many_rows_of_few_kinds_are_judged_alike() {
+    let n_rows = 140_000;
+    let columns = (0..4).map(|at| SampleColumn::skewed(at, n_rows, 11, &[4, 12])).collect();
+    let sample = Sample::new(columns);
+    for (k, budget) in [(5, n_rows / 50), (40, n_rows / 20)] {
+        check(&sample, k, budget, None).unwrap();
+    }
+}
+
 /// Large enough that nodes are seen to fail from some of their groups: the answer is that of the complete search.
 #[test]
 fn failing_early_changes_no_answer() {

@@ -36,7 +36,7 @@ const MOST_LEVELS: u8 = 2;
 pub(super) enum Planning {
     /// Nobody has told what will be asked.
     NotYet,
-    /// There is no room to put equal records together: sets are made halfway.
+    /// There are many distinct records, or there is no room to put equal ones together: sets are made halfway.
     RuledOut,
     /// Equal records are put together, and nodes are counted from them to see how groups fall.
     Begun,
@@ -86,10 +86,16 @@ fn slope(
 }
 
 impl<G: Groups> KeptJudge<'_, G> {
-    /// Can sets be planned? Large tables have their own ways; and where groups of failing nodes are made, those serve others.
+    /// Can sets be planned? Not where groups of failing nodes are made: those serve others.
     pub(super) fn can_plan(&self) -> bool {
-        let is_ahead = matches!(self.planning, Planning::NotYet | Planning::Begun);
-        self.n_records < LARGE && self.groups.are_told() && is_ahead
+        self.groups.are_told() && matches!(self.planning, Planning::NotYet | Planning::Begun)
+    }
+
+    /// Are so few records distinct, by a sample, that all is small once equal ones are put together? Otherwise large tables have their
+    /// own ways.
+    fn are_few_distinct(&mut self) -> bool {
+        let most = (LARGE / 2).min(self.n_records / 2);
+        self.groups.estimate(&self.bottom).is_some_and(|n_groups| n_groups <= most)
     }
 
     /// Makes sets that serve the nodes of a forecast. With the first one, only equal records are put together: how groups fall is not
@@ -100,9 +106,14 @@ impl<G: Groups> KeptJudge<'_, G> {
         }
         let bottom = self.bottom;
         if self.planning == Planning::NotYet {
+            if self.n_records >= LARGE && !self.are_few_distinct() {
+                self.planning = Planning::RuledOut;
+                return Ok(());
+            }
             self.count(None, &bottom, Purpose::Keeping)?;
             self.planning = match self.groups.are_all_there() {
                 false => Planning::RuledOut,
+                true if self.groups.n_groups() >= LARGE => Planning::RuledOut,
                 true if !self.is_worth_it(self.n_records, WORTH_OF_RECORDS) => Planning::Done,
                 true if self.keep_last(bottom) => Planning::Begun,
                 true => Planning::RuledOut,
