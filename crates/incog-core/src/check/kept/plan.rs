@@ -12,7 +12,8 @@
 //! No verdict rests on this: a poor guess costs time. Where sets are planned, none are made halfway. Adult at k = 5 and 5 %: two
 //! sets of 10,000 and 15,000 groups serve most verdicts, and all of it takes about four fifths of the time it took with sets made
 //! halfway. Where most records are distinct, groups near the bottom are as many whatever the levels, and guesses are far off: then no
-//! sets are made at all, and verdicts come from the records. Cost: some ten thousand comparisons of masks for a set, besides making it.
+//! sets are made at all, and verdicts come from the records. Not for large tables, unless few of their records are distinct.
+//! Cost: some ten thousand comparisons of masks for a set, besides making it.
 
 use super::{DENSE_BITS, Forecast, Groups, KeptJudge, LARGE, Purpose, WORTH, WORTH_OF_RECORDS};
 use crate::error::Result;
@@ -111,12 +112,14 @@ impl<G: Groups> KeptJudge<'_, G> {
                 return Ok(());
             }
             self.count(None, &bottom, Purpose::Keeping)?;
-            self.planning = match self.groups.are_all_there() {
-                false => Planning::RuledOut,
-                true if self.groups.n_groups() >= LARGE => Planning::RuledOut,
-                true if !self.is_worth_it(self.n_records, WORTH_OF_RECORDS) => Planning::Done,
-                true if self.keep_last(bottom) => Planning::Begun,
-                true => Planning::RuledOut,
+            let is_worth_it = self.is_worth_it(self.n_records, WORTH_OF_RECORDS);
+            let is_small = self.groups.n_groups() < LARGE;
+            self.planning = if is_worth_it && is_small && self.keep_last(bottom) {
+                Planning::Begun
+            } else if self.groups.are_all_there() && self.n_records < LARGE && !is_worth_it {
+                Planning::Done
+            } else {
+                Planning::RuledOut
             };
             return Ok(());
         }
