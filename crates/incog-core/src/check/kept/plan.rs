@@ -9,11 +9,10 @@
 //!    on the nodes above it save, against the smallest sets kept below them, less what it takes to make.
 //! 2. Make that set; then the next one, with it at hand, until none gains anything to speak of or there are enough of them.
 //!
-//! No verdict rests on this: a poor guess costs time. Where sets are planned, none are made halfway. Adult at k = 5 and 5 %: two
-//! sets of 10,000 and 15,000 groups serve most verdicts, and all of it takes about four fifths of the time it took with sets made
-//! halfway. Where most records are distinct, groups near the bottom are as many whatever the levels, and guesses are far off: then no
-//! sets are made at all, and verdicts come from the records. Not for large tables, unless few of their records are distinct.
-//! Cost: some ten thousand comparisons of masks for a set, besides making it.
+//! No verdict rests on this: a poor guess costs time. Where sets are planned, none are made halfway. On Adult at k = 5 and 5 %, two
+//! sets of some 10,000 and 15,000 groups serve most verdicts. Where most records are distinct, groups near the bottom are as many
+//! whatever the levels, and guesses are far off: then no sets are made at all, and verdicts come from the records. Not for large
+//! tables, unless few of their records are distinct. Cost: some ten thousand comparisons of masks for a set, besides making it.
 
 use super::{DENSE_BITS, Forecast, Groups, KeptJudge, LARGE, Purpose, WORTH, WORTH_OF_RECORDS};
 use crate::error::Result;
