@@ -427,7 +427,7 @@ def check_university(algorithm):
     loss = database_loss(source, folder)
     for name, value in loss.items():
         claimed = record["scores"]["loss"] if name == "all" else record["tables"][name]["loss"]
-        if abs(Fraction(claimed) - value) > Fraction(1, 10**9):
+        if abs(Fraction(claimed) - value) > Fraction(1, 20_000):
             raise Disagreement(f"loss of {name}: the plain checker finds {float(value):.9f}, incog {claimed}")
     take_a_book(folder, record["claims"]["k"])
     code, _ = verify(folder, "--job", job)

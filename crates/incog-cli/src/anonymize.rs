@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use incog::database::{AnonymizedDatabase, DatabasePlan};
 use incog::job::DatabaseJob;
-use incog::{Anonymized, Error, Plan, Record, Result};
+use incog::{Anonymized, Error, Plan, Record, Result, Trust};
 
 use crate::output::complain;
 use crate::overrides::{JobArguments, OutputArguments, from_here};
@@ -42,20 +42,29 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             Plan::new(&job, &watch)?
         }
         Some(path) => {
-            let record = Record::read(&path, None)?;
+            let record = Record::read(&path, Trust::default())?;
             if record.local.is_some() {
                 return Err(Error::input(
                     "a local recoding cannot be replayed: its levels belong to the rows it was made from",
                 )
                 .with_hint("run the same search on the new data: incog anonymize JOB --input DATA"));
             }
-            let mut job = job.replayed(&record, &from_here(path)?)?;
+            let mut job = job.replayed(&record, &from_here(path.clone())?)?;
             output.apply(&mut job)?;
             if job.output.as_ref().is_none_or(|output| output.path.is_none()) {
                 return Err(Error::input("a replay does not know where to write the release")
                     .with_hint("give --output"));
             }
-            Plan::like(&job, &record, &watch)?
+            let key = job.key()?;
+            let key = key
+                .as_ref()
+                .filter(|&key| Record::read(&path, Trust { key: Some(key), publisher: None }).is_ok());
+            if key.is_none() {
+                complain(
+                    "note: whether the hierarchies are those of the record cannot be told without the key that it is sealed with",
+                );
+            }
+            Plan::like(&job, &record, key, &watch)?
         }
     };
     match plan.anonymize(&watch)? {

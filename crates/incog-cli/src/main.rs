@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod init;
+mod key;
 mod anonymize;
 mod search;
 mod compare;
@@ -66,6 +67,8 @@ enum Command {
     /// -k, what can be seen from the file itself; with --sensitive also how much it tells of sensitive values, compared
     /// with thresholds where any are given. The folder of a database release takes --job or --record. Exit code 0 if all claims hold, 1 if not, 2 if it could not be checked.
     Verify(verify::Arguments),
+    /// Make keys that sign releases
+    Key(key::Arguments),
     /// Show, check or make hierarchies: what values may become
     ///
     /// Works on the columns of a job, on a hierarchy file, or on a rule written as in a job file.
@@ -91,6 +94,7 @@ fn main() -> ExitCode {
         Command::Search(arguments) => search::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Key(arguments) => key::run(&arguments),
         Command::Hierarchy(arguments) => hierarchy::run(&arguments),
         Command::List => list::run(),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -113,6 +113,9 @@ pub(crate) struct OutputArguments {
     /// The file with the publisher's key, made if it is not there [default: incog.key beside the job]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// The file with the private key that signs the record; `incog key new` makes one
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    sign: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -389,6 +392,10 @@ impl OutputArguments {
         if let Some(key) = self.key {
             output.key = Some(from_here(key)?);
         }
+        if let Some(key) = self.sign {
+            output.sign = Some(from_here(key)?);
+            job.lines.forget(&["output", "sign"]);
+        }
         Ok(())
     }
 }
@@ -416,6 +423,10 @@ impl OutputArguments {
         }
         if let Some(key) = self.key {
             job.database.key = Some(from_here(key)?);
+        }
+        if let Some(key) = self.sign {
+            job.database.sign = Some(from_here(key)?);
+            job.lines.forget(&["database", "sign"]);
         }
         Ok(())
     }

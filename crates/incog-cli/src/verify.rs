@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use incog::database::{DatabasePlan, DatabaseRecord};
 use incog::job::{AnyJob, DatabaseJob};
-use incog::verify::{Claims, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Error, ErrorKind, Job, Key, Plan, Record, Result};
+use incog::verify::{Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
+use incog::{Error, ErrorKind, Job, Key, Plan, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
 use crate::signals::{Watched, watch_reading};
@@ -30,12 +30,17 @@ pub(crate) struct Arguments {
         required_unless_present_any = ["qi", "record"]
     )]
     job: Option<PathBuf>,
-    /// The release record: everything in it is recomputed, with --job from the job and the data too
+    /// The release record: everything in it that follows from the release or from its other parts is recomputed. Without --job nobody
+    /// can check how many rows the data have, the levels, persons of a group, losses, precision and distortion, and
+    /// what is required of listed values; without --key not the digests of data, job and hierarchies
     #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
     record: Option<PathBuf>,
-    /// The publisher's key: the record's seal and its digest of the data are checked
+    /// The publisher's key: the record's seal and its digests of the data, the job and the hierarchies are checked
     #[arg(long, value_name = "FILE", requires = "record")]
     key: Option<PathBuf>,
+    /// The publisher's public key: the record must be signed with the private key of the pair
+    #[arg(long, value_name = "FILE", requires = "record")]
+    publisher: Option<PathBuf>,
     /// The release was generalized cell by cell, not column by column: each row must have an input row of its own. Not
     /// needed where the job or the record says so
     #[arg(long, requires = "job", conflicts_with_all = WITHOUT_JOB, conflicts_with = "record")]
@@ -73,6 +78,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let watch = watch_reading()?;
     let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
+    let publisher = arguments.publisher.as_deref().map(PublicKey::read).transpose()?;
+    let trust = Trust { key: key.as_ref(), publisher: publisher.as_ref() };
     let job = arguments.job.as_deref().map(AnyJob::read).transpose()?;
     let is_database = match &job {
         Some(AnyJob::Database(_)) => true,
@@ -80,19 +87,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         None => arguments.release.is_dir(),
     };
     if is_database {
-        return run_database(arguments, job.and_then(AnyJob::database), key.as_ref(), watch);
+        return run_database(arguments, job.and_then(AnyJob::database), trust, watch);
     }
-    let record = arguments.record.as_deref().map(|path| Record::read(path, key.as_ref())).transpose()?;
+    let record = arguments.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
     let job: Option<Job> = job.and_then(AnyJob::table);
-    let report = match (&job, &record) {
+    let mut report = match (&job, &record) {
         (Some(job), None) => {
             Plan::new(job, &watch)?.verify(&arguments.release, arguments.delimiter, recoding)?
         }
-        (Some(job), Some(record)) => Plan::like(job, record, &watch)?.verify_record(
+        (Some(job), Some(record)) => Plan::like(job, record, trust.key, &watch)?.verify_record(
             &arguments.release,
             arguments.delimiter,
             record,
-            key.as_ref(),
+            trust.key,
         )?,
         (None, Some(record)) => incog::verify_against(&arguments.release, record, arguments.delimiter)?,
         (None, None) => {
@@ -116,6 +123,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             incog::verify::check(&*incog::read_release(&arguments.release, arguments.delimiter)?, &claims)
         }
     };
+    report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
     watch.done();
     print(&incog::render_report(&report))?;
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -125,20 +133,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn run_database(
     arguments: &Arguments,
     job: Option<DatabaseJob>,
-    key: Option<&Key>,
+    trust: Trust<'_>,
     watch: Watched,
 ) -> Result<ExitCode> {
-    let record = arguments.record.as_deref().map(|path| DatabaseRecord::read(path, key)).transpose()?;
+    let record = arguments.record.as_deref().map(|path| DatabaseRecord::read(path, trust)).transpose()?;
     let (release, delimiter) = (&arguments.release, arguments.delimiter);
     if arguments.local {
         return Err(Error::input(
             "--local is for one table: the rows of a database are recoded person by person",
         ));
     }
-    let report = match (job, &record) {
+    let mut report = match (job, &record) {
         (Some(job), None) => DatabasePlan::new(&job, &watch)?.verify(release, delimiter)?,
         (Some(job), Some(record)) => {
-            DatabasePlan::new(&job, &watch)?.verify_record(release, delimiter, record, key)?
+            DatabasePlan::new(&job, &watch)?.verify_record(release, delimiter, record, trust.key)?
         }
         (None, Some(record)) => incog::database::verify_database_against(release, record, delimiter)?,
         (None, None) => {
@@ -148,6 +156,7 @@ fn run_database(
             .with_hint("give --job, or the --record in the folder"));
         }
     };
+    report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
     watch.done();
     print(&incog::database::render_database_report(&report))?;
     // What could not be decided is no forgery, if it is all that does not hold.
@@ -159,6 +168,19 @@ fn run_database(
             ));
     }
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What there is to say of a record's signature, which was found to be right when it was read.
+fn signed(publisher: Option<String>, trust: Trust<'_>) -> Option<Finding> {
+    let key = publisher?;
+    Some(Finding {
+        claim: "the record is signed".into(),
+        found: match trust.publisher {
+            Some(_) => "with the publisher's key".into(),
+            None => format!("with {key}; whether that is the publisher's, --publisher tells"),
+        },
+        holds: true,
+    })
 }
 
 fn delimiter(text: &str) -> std::result::Result<u8, String> {

@@ -563,12 +563,8 @@ fn files_that_nobody_checked_are_noticed() {
 }
 
 /// Whoever edits a record can make its checksum anew; what it says of itself is not believed.
-#[test]
-fn a_record_that_names_fewer_quasi_identifiers_than_its_job_is_refused() {
-    let folder = students();
-    folder.done(&["anonymize", "incog.toml"]);
-    let mut record = folder.json("release/release.incog.json");
-    record["tables"]["takes"]["quasi_identifiers"] = serde_json::json!([]);
+/// A record with a checksum that is right, as a forger without the key would write it.
+fn forged(mut record: serde_json::Value) -> String {
     let object = record.as_object_mut().unwrap();
     object.remove("checksum");
     let seal = object.remove("seal").unwrap();
@@ -576,7 +572,78 @@ fn a_record_that_names_fewer_quasi_identifiers_than_its_job_is_refused() {
     let checksum = Sha256::digest(record.to_string());
     record["checksum"] = checksum.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
     record["seal"] = seal;
-    folder.write("release/release.incog.json", record.to_string());
+    record.to_string() + "\n"
+}
+
+#[test]
+fn a_record_that_contradicts_itself_or_is_not_as_written_is_refused_without_the_job() {
+    use serde_json::json;
+    let folder = students();
+    folder.done(&["anonymize", "incog.toml"]);
+    let file = "release/release.incog.json";
+    let (text, record) = (folder.read(file), folder.json(file));
+    let verify = ["verify", "release", "--record", file];
+    let persons = record["tables"]["student"]["input_rows"].as_u64().unwrap();
+    for (pointer, value, part) in [
+        ("/suppressed_persons", json!(persons), "suppressed_persons: the record says"),
+        ("/tables/book/removed_rows", json!(1), "tables.book.removed_rows: the record says 1"),
+        ("/tables/book/input_rows", json!(0), "tables.book.input_rows: fewer than"),
+        ("/tables/student/input_rows", json!(persons + 1), "the record says"),
+        ("/tables/takes/loss", json!("-0.1"), "tables.takes.loss: it is not between 0 and 1"),
+        ("/scores/discernibility", json!("1"), "scores.discernibility: the record says"),
+        ("/scores/loss", json!("2"), "scores.loss"),
+        ("/algorithm", json!("miracle"), "algorithm: the record says"),
+        ("/claims/k", json!(3), "claims.k: the record says 3"),
+        ("/job_hmac_sha256", json!("0"), "job_hmac_sha256: it is no digest"),
+    ] {
+        let mut edited = record.clone();
+        assert_ne!(edited.pointer(pointer), Some(&value), "{pointer}");
+        *edited.pointer_mut(pointer).unwrap() = value;
+        folder.write(file, forged(edited));
+        let said = folder.run(&verify);
+        assert_eq!(said.code, Some(1), "{pointer}: {said:?}");
+        assert!(said.stdout.contains(part), "{part}: {said:?}");
+    }
+    let twice = "{\"claims\":{\"k\":100},".to_owned() + &text[1..];
+    for edited in [twice, text.replacen("\"k\":2", "\"k\": 2", 1), text.trim_end().to_owned()] {
+        assert_ne!(edited, text);
+        folder.write(file, edited);
+        folder.run(&verify).failed(2, &["was edited"]);
+        folder
+            .run(&[&verify[..], &["--job", "incog.toml", "--key", "incog.key"]].concat())
+            .failed(2, &["was edited"]);
+    }
+    let mut old = record.clone();
+    old["record"] = json!(1);
+    folder.write(file, forged(old));
+    folder.run(&verify).failed(2, &["is of version 1"]);
+    folder.write(file, text);
+    folder.done(&[&verify[..], &["--job", "incog.toml", "--key", "incog.key"]].concat());
+}
+
+#[test]
+fn the_record_of_a_database_can_be_signed() {
+    let folder = students();
+    folder.done(&["key", "new"]);
+    folder.done(&["key", "new", "other.key"]);
+    folder.done(&["anonymize", "incog.toml", "--sign", "incog-sign.key"]);
+    let verify = ["verify", "release", "--record", "release/release.incog.json", "--publisher"];
+    let said = folder.done(&[&verify[..], &["incog-sign.key.pub"]].concat());
+    assert!(said.stdout.contains("pass  the record is signed (with the publisher's key)"), "{said:?}");
+    folder.run(&[&verify[..], &["other.key.pub"]].concat()).failed(2, &["is signed by somebody else"]);
+    folder.replace("incog.toml", "order = ", "sign = \"other.key\"\norder = ");
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.done(&[&verify[..], &["other.key.pub"]].concat());
+    folder.run(&["anonymize", "incog.toml", "--no-record"]).failed(2, &["a signature stands in the record"]);
+}
+
+#[test]
+fn a_record_that_names_fewer_quasi_identifiers_than_its_job_is_refused() {
+    let folder = students();
+    folder.done(&["anonymize", "incog.toml"]);
+    let mut record = folder.json("release/release.incog.json");
+    record["tables"]["takes"]["quasi_identifiers"] = serde_json::json!([]);
+    folder.write("release/release.incog.json", forged(record));
     let said = folder.run(&["verify", "release", "--record", "release/release.incog.json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stdout.contains("tables.takes.quasi_identifiers"), "{said:?}");

@@ -112,7 +112,7 @@ fn models_are_compared_in_one_table() {
     assert!(models[1]["loss"].as_f64() <= models[0]["loss"].as_f64(), "{json}");
     // What is compared is what would be released.
     folder.done(&["anonymize", "incog.toml"]);
-    assert!((models[0]["loss"].as_f64().unwrap() - loss(&folder)).abs() < 1e-6, "{json}");
+    assert!((models[0]["loss"].as_f64().unwrap() - loss(&folder)).abs() <= 0.5e-4, "{json}");
 }
 
 #[test]

@@ -41,6 +41,16 @@ fn forged(mut record: Value) -> String {
     canonical(&record) + "\n"
 }
 
+/// The same of a signed record, with the signature as it was.
+fn signature_kept(mut record: Value) -> String {
+    let signature = record.as_object_mut().unwrap().remove("signature");
+    let mut record: Value = serde_json::from_str(&forged(record)).unwrap();
+    if let Some(signature) = signature {
+        record["signature"] = signature;
+    }
+    canonical(&record) + "\n"
+}
+
 /// Where every value of a record stands, as JSON pointers.
 fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
@@ -68,6 +78,11 @@ fn changed(pointer: &str, value: &Value) -> Value {
         Value::String(text) => json!(format!("{text}1")),
         _ => panic!("a record has no such value"),
     }
+}
+
+/// Whether only the publisher's key can tell what is right there.
+fn takes_key(pointer: &str) -> bool {
+    pointer.ends_with("hmac_sha256") || pointer.starts_with("/hierarchies/")
 }
 
 /// Every single change of a record, with the pointer to it.
@@ -250,8 +265,7 @@ fn a_forged_record_of_a_local_recoding_is_refused_too() {
     let mut n_local = 0;
     for (pointer, edited) in changes(&folder.json(RECORD)) {
         // What has no forgery, and what only the publisher's key can tell.
-        let needs_key = ["/input/hmac_sha256", "/local/seed_hmac_sha256"].contains(&pointer.as_str());
-        if needs_key || ["/record", "/tool", "/checksum", "/seal"].contains(&pointer.as_str()) {
+        if takes_key(&pointer) || ["/record", "/tool", "/checksum", "/seal"].contains(&pointer.as_str()) {
             continue;
         }
         folder.write("forged.json", forged(edited));
@@ -277,16 +291,20 @@ fn a_forged_record_is_refused_because_it_is_computed_anew() {
         let arguments = ["verify", "release.csv", "--record", "forged.json"];
         let with_key = folder.run(&[&arguments[..], &["--key", "incog.key"]].concat());
         with_key.failed(2, &["was not sealed with this key"]);
-        // What only the publisher's key can tell.
-        if pointer != "/input/hmac_sha256" {
+        if !takes_key(&pointer) {
             let said = folder.run(&[&arguments[..], &["--job", "incog.toml"]].concat());
             assert!(matches!(said.code, Some(1 | 2)), "{pointer}: {said:?}");
             said.has_no_cell();
             n_with_job += 1;
         }
-        let everybodys =
-            ["/release/", "/claims/sensitive/", "/group_sizes/", "/claims/smallest_group", "/job"];
-        if everybodys.iter().any(|start| pointer.starts_with(start)) {
+        let everybodys = [
+            "/release/",
+            "/claims/sensitive/",
+            "/group_sizes/",
+            "/claims/smallest_group",
+            "/suppressed_rows",
+        ];
+        if pointer == "/job" || everybodys.iter().any(|start| pointer.starts_with(start)) {
             let said = folder.run(&arguments);
             assert_eq!(said.code, Some(1), "{pointer}: {said:?}");
             assert!(
@@ -296,10 +314,316 @@ fn a_forged_record_is_refused_because_it_is_computed_anew() {
             n_alone += 1;
         }
     }
-    assert!(n_with_job > 40 && n_alone > 20, "{n_with_job} and {n_alone} values");
+    assert!(n_with_job >= 40 && n_alone > 20, "{n_with_job} and {n_alone} values");
     // Unchanged, a forged checksum is the right one.
     folder.write("forged.json", forged(record));
     folder.done(&["verify", "release.csv", "--record", "forged.json", "--key", "incog.key"]);
+}
+
+#[test]
+fn a_record_is_accepted_only_as_it_was_written() {
+    let folder = released();
+    let text = folder.read(RECORD);
+    let twice = "{\"claims\":{\"k\":100},\"suppressed_rows\":0,".to_owned() + &text[1..];
+    let nested = text.replacen("\"k\":5,", "\"k\":500,\"k\":5,", 1);
+    let spaced = text.replacen("\"k\":5,", "\"k\": 5,", 1);
+    let escaped = text.replacen("\"k\":5,", "\"\\u006b\":5,", 1);
+    let rounded = text.replacen("\"k\":5,", "\"k\":5.0,", 1);
+    let key = ["--job", "incog.toml", "--key", "incog.key"];
+    for edited in [twice, nested, spaced, escaped, rounded, text.trim_end().to_owned(), text.clone() + "\n"] {
+        assert_ne!(edited, text);
+        folder.write("forged.json", &edited);
+        for more in [&[][..], &key[..2], &key[2..], &key[..]] {
+            let verify = ["verify", "release.csv", "--record", "forged.json"];
+            folder.run(&[&verify[..], more].concat()).failed(2, &["record `forged.json` was edited"]);
+        }
+    }
+    folder.done(&[&["verify", "release.csv", "--record", RECORD][..], &key].concat());
+}
+
+#[test]
+fn a_record_of_version_1_is_refused_by_name() {
+    let folder = released();
+    let mut record = folder.json(RECORD);
+    record["record"] = json!(1);
+    folder.write("old.json", forged(record));
+    let parts = ["is of version 1", "make the release and its record anew"];
+    folder.refused(&["verify", "release.csv", "--record", "old.json"], &parts);
+}
+
+/// A forged record of which only the parts that belong to the receiver are consistent.
+#[test]
+fn a_record_that_contradicts_itself_is_refused_without_the_job() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml", "--unit", "name"]);
+    let record = folder.json(RECORD);
+    let refused = |record: &Value, edits: &[(&str, Value)], part: &str| {
+        let mut edited = record.clone();
+        for (pointer, value) in edits {
+            assert_ne!(edited.pointer(pointer), Some(value), "{pointer}");
+            *edited.pointer_mut(pointer).unwrap() = value.clone();
+        }
+        folder.write("forged.json", forged(edited));
+        let said = folder.run(&["verify", "release.csv", "--record", "forged.json"]);
+        assert_eq!(said.code, Some(1), "{edits:?}: {said:?}");
+        assert!(said.stdout.contains(part), "{part}: {said:?}");
+        said.has_no_cell();
+    };
+    let rows = record["input"]["rows"].as_u64().unwrap();
+    let released = record["release"]["rows"].as_u64().unwrap();
+    let height =
+        record["levels"].as_object().unwrap().values().map(|level| level.as_u64().unwrap()).sum::<u64>();
+    assert_eq!(record["scores"]["height"], format!("{height}.000000000"));
+    for (edits, part) in [
+        (vec![("/suppressed_rows", json!(rows - released + 1))], "suppressed_rows: the record says"),
+        (vec![("/input/rows", json!(rows + 1))], "scores.discernibility: the record says"),
+        (
+            vec![("/input/rows", json!(released - 1)), ("/suppressed_rows", json!(0))],
+            "input.rows: fewer than",
+        ),
+        (
+            vec![("/input/rows", json!(rows + 9)), ("/suppressed_rows", json!(rows + 9 - released))],
+            "suppressed_rows: more than the 3 that could be left out",
+        ),
+        (vec![("/claims/suppression_budget", json!(59))], "claims.suppression_budget: the record says 59"),
+        (vec![("/claims/fewest_persons", json!(4))], "claims.fewest_persons: fewer than k = 5"),
+        (vec![("/claims/fewest_persons", json!(1000))], "claims.fewest_persons: more than rows"),
+        (vec![("/claims/fewest_persons", Value::Null)], "claims.fewest_persons: persons are counted"),
+        (
+            vec![("/claims/unit", Value::Null), ("/claims/fewest_persons", Value::Null)],
+            "claims.unit: the record says",
+        ),
+        (vec![("/levels/age", json!(0))], "scores.height: the record says"),
+        (vec![("/scores/height", json!("1.000000000"))], "scores.height: the record says"),
+        (vec![("/scores/weighted-height", json!("1.000000000"))], "scores.weighted-height: the record says"),
+        (vec![("/scores/discernibility", json!("7.000000000"))], "scores.discernibility: the record says"),
+        (vec![("/scores/average-group-size", json!("7.0"))], "scores.average-group-size: the record says"),
+        (vec![("/scores/loss", json!("1.5"))], "scores.loss: it is not between 0 and 1"),
+        (vec![("/scores/precision", json!("NaN"))], "scores.precision: it is not between 0 and 1"),
+        (vec![("/hierarchies/age", json!("abc"))], "hierarchies.age: it is no digest"),
+        (vec![("/input/hmac_sha256", json!("G".repeat(64)))], "input.hmac_sha256: it is no digest"),
+    ] {
+        refused(&record, &edits, part);
+    }
+    let job = record["job"].as_str().unwrap().to_owned();
+    for (from, to, part) in [
+        ("k = 5", "k = 4", "claims.k: the record says 5, found 4"),
+        ("suppression = \"5%\"", "suppression = \"50%\"", "claims.suppression_budget"),
+        ("[columns.ill]\nrole = \"sensitive\"", "[columns.ill]\nrole = \"other\"", "claims.sensitive"),
+        ("[policy]", "# a comment\n[policy]", "job: the job is another one"),
+        ("[policy]", "[policy]]", "job: it cannot be read"),
+        (
+            "[columns.name]\nrole = \"identifier\"",
+            "[columns.name]\nrole = \"identifier\"\n\n[columns.more]\nrole = \"other\"",
+            "release.columns",
+        ),
+    ] {
+        assert!(job.contains(from), "{job}");
+        refused(&record, &[("/job", json!(job.replacen(from, to, 1)))], part);
+    }
+}
+
+#[test]
+fn a_record_of_a_local_recoding_that_contradicts_itself_is_refused_without_the_job() {
+    let folder = Folder::new();
+    let search = "[search]\nalgorithm = \"mondrian\"\n[columns.age]\norder = \"numbers\"";
+    folder.replace("incog.toml", "[columns.age]", search);
+    folder.replace("incog.toml", "[columns.sex]", "[columns.sex]\norder = [\"f\", \"m\"]");
+    folder.done(&["anonymize", "incog.toml"]);
+    let record = folder.json(RECORD);
+    folder.done(&["verify", "release.csv", "--record", RECORD]);
+    for (pointer, value, part) in [
+        ("/local/algorithm", json!("top-down"), "local.algorithm: the record says"),
+        ("/local/columns/age/intervals", json!(1), "local.columns.age.intervals: the record says 1"),
+        ("/local/columns/zip/rows/0/1", json!(1), "local.columns.zip.rows: its rows are not those"),
+        ("/local/columns/zip/rows/0/1", json!(u64::MAX), "local.columns.zip.rows: its rows are not those"),
+        ("/local/columns/sex/distortion", json!("-1"), "local.columns.sex.distortion: it is not between"),
+    ] {
+        let mut edited = record.clone();
+        *edited.pointer_mut(pointer).unwrap() = value;
+        folder.write("forged.json", forged(edited));
+        let said = folder.run(&["verify", "release.csv", "--record", "forged.json"]);
+        assert_eq!(said.code, Some(1), "{pointer}: {said:?}");
+        assert!(said.stdout.contains(part), "{part}: {said:?}");
+    }
+}
+
+/// The values that only suppressed rows have must not be in a record, nor in anything that confirms a guess.
+#[test]
+fn a_record_does_not_tell_values_that_only_suppressed_rows_have() {
+    // Person 7 lives in 99999, alone.
+    let folder = Folder::new();
+    let order = "[search]\nalgorithm = \"ordered-set\"\n[columns.age]\norder = \"numbers\"";
+    folder.replace("incog.toml", "[columns.age]", order);
+    folder.replace(
+        "incog.toml",
+        "[columns.sex]",
+        "[columns.sex]\norder = [\"f\", \"b1\", \"b2\", \"b3\", \"m\"]",
+    );
+    let zips = "order = [\"10100\", \"10101\", \"10102\", \"10103\", \"99999\"]";
+    folder.replace("incog.toml", "hierarchy = { file = \"hierarchies/zip.csv\" }", zips);
+    folder.done(&["anonymize", "incog.toml", "--suppression", "30%"]);
+    let record = folder.json(RECORD);
+    let job = record["job"].as_str().unwrap();
+    for secret in ["99999", "10100", "b1", "b2", "b3"] {
+        assert!(!job.contains(secret), "{job}");
+    }
+    folder.done(&["verify", "release.csv", "--record", RECORD]);
+    let with_job = ["verify", "release.csv", "--record", RECORD, "--job", "incog.toml", "--key", "incog.key"];
+    folder.replace("incog.toml", "suppression = \"5%\"", "suppression = \"30%\"");
+    folder.done(&with_job);
+    // What the record leaves out is in a digest that takes the key.
+    let released = folder.read("release.csv");
+    let hidden = ["b1", "b2", "b3"].into_iter().find(|value| !released.contains(value)).unwrap();
+    folder.replace("incog.toml", hidden, "b4");
+    folder.done(&with_job[..6]);
+    let said = folder.run(&with_job);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("job_hmac_sha256"), "{said:?}");
+}
+
+#[test]
+fn digests_of_hierarchies_confirm_no_guess() {
+    let records = [released(), released()].map(|folder| folder.json(RECORD));
+    for key in ["hierarchies", "job_hmac_sha256"] {
+        assert_ne!(records[0][key], records[1][key], "{key}: the same files, another key");
+    }
+    assert_eq!(records[0]["job"], records[1]["job"]);
+    // Two columns with the same hierarchy do not look alike either.
+    let folder = Folder::new();
+    folder.replace("incog.toml", "[columns.zip]", "[columns.name]\nrole = \"identifier\"\n[columns.zip]");
+    folder.replace(
+        "incog.toml",
+        "[columns.sex]\nrole = \"quasi-identifier\"\n",
+        "[columns.sex]\nrole = \"other\"\n",
+    );
+    folder.replace("incog.toml", "[columns.name]\nrole = \"identifier\"\n[columns.ill]", "[columns.ill]");
+    folder.done(&["anonymize", "incog.toml"]);
+    let mut hierarchies: Vec<String> =
+        folder.json(RECORD)["hierarchies"].as_object().unwrap().values().map(Value::to_string).collect();
+    let n = hierarchies.len();
+    hierarchies.sort();
+    hierarchies.dedup();
+    assert_eq!(hierarchies.len(), n);
+}
+
+#[test]
+fn the_length_of_a_mask_stands_in_a_record_only_where_labels_show_it() {
+    let folder = Folder::new();
+    folder.replace("incog.toml", "{ file = \"hierarchies/zip.csv\" }", "{ mask = \"right\" }");
+    // The longest zip code is in a row that is suppressed.
+    folder.replace("data.csv", ",99999,", ",999999999,");
+    folder.done(&["anonymize", "incog.toml"]);
+    let record = folder.json(RECORD);
+    let shown = record["levels"]["zip"] != 0;
+    assert_eq!(record["job"].as_str().unwrap().contains("length = 9"), shown, "{record}");
+    folder.replace("incog.toml", "{ mask = \"right\" }", "{ mask = \"right\", levels = [0] }");
+    folder.done(&["anonymize", "incog.toml"]);
+    let record = folder.json(RECORD);
+    assert_eq!(record["levels"]["zip"], 0);
+    assert!(!record["job"].as_str().unwrap().contains("length"), "{record}");
+    folder.done(&["verify", "release.csv", "--record", RECORD, "--job", "incog.toml", "--key", "incog.key"]);
+}
+
+#[test]
+fn a_signed_record_shows_whose_it_is() {
+    let folder = Folder::new();
+    let said = folder.done(&["key", "new"]);
+    assert!(said.stdout.contains("incog-sign.key.pub"), "{said:?}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path("incog-sign.key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    folder.done(&["key", "new", "other.key"]);
+    let keys = ["incog-sign.key", "incog-sign.key.pub", "other.key.pub"].map(|file| folder.read(file));
+    folder.refused(&["key", "new"], &["`incog-sign.key.pub` is there already"]);
+    std::fs::remove_file(folder.path("incog-sign.key.pub")).unwrap();
+    folder.refused(&["key", "new"], &["`incog-sign.key` is there already"]);
+    assert_eq!(folder.read("incog-sign.key"), keys[0]);
+    folder.write("incog-sign.key.pub", &keys[1]);
+
+    folder.done(&["anonymize", "incog.toml"]);
+    let verify = ["verify", "release.csv", "--record", RECORD];
+    let by = |publisher: &str| folder.run(&[&verify[..], &["--publisher", publisher]].concat());
+    by("incog-sign.key.pub").failed(2, &["is not signed"]);
+    folder.done(&["anonymize", "incog.toml", "--sign", "incog-sign.key"]);
+    let signed = folder.json(RECORD);
+    assert_eq!(signed["publisher"], keys[1].trim());
+    let said = by("incog-sign.key.pub");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stdout.contains("pass  the record is signed (with the publisher's key)"), "{said:?}");
+    let said = folder.done(&verify);
+    assert!(said.stdout.contains("whether that is the publisher's, --publisher tells"), "{said:?}");
+    folder.done(
+        &[&verify[..], &["--job", "incog.toml", "--key", "incog.key", "--publisher", "incog-sign.key.pub"]]
+            .concat(),
+    );
+    by("other.key.pub").failed(2, &["is signed by somebody else"]);
+    by("incog-sign.key").failed(2, &["is not a public key of incog", "it is a private key"]);
+    by("incog.key").failed(2, &["is not a public key of incog"]);
+    folder.refused(
+        &["anonymize", "incog.toml", "--sign", "incog-sign.key.pub"],
+        &["is not a private key", "it is a public key"],
+    );
+    folder.refused(&["anonymize", "incog.toml", "--sign", "none.key"], &["cannot read the private key"]);
+    folder.refused(
+        &["verify", "release.csv", "--job", "incog.toml", "--publisher", "other.key.pub"],
+        &["--record"],
+    );
+
+    // As the job says, too.
+    folder.replace("incog.toml", "order = \"input\"", "order = \"input\"\nsign = \"incog-sign.key\"");
+    folder.done(&["anonymize", "incog.toml"]);
+    assert_eq!(folder.json(RECORD), signed, "signatures are the same each time");
+    folder.refused(&["anonymize", "incog.toml", "--no-record"], &["a signature stands in the record"]);
+    for flag in ["--record", "-o"] {
+        folder.refused(
+            &["anonymize", "incog.toml", flag, "incog-sign.key"],
+            &["would replace the private key"],
+        );
+    }
+}
+
+#[test]
+fn whatever_is_changed_in_a_signed_record_is_refused() {
+    let folder = Folder::new();
+    folder.done(&["key", "new"]);
+    folder.done(&["key", "new", "forger.key"]);
+    folder.done(&["anonymize", "incog.toml", "--sign", "incog-sign.key"]);
+    let record = folder.json(RECORD);
+    let verify = ["verify", "release.csv", "--record", "forged.json"];
+    let publisher = [&verify[..], &["--publisher", "incog-sign.key.pub"]].concat();
+    let mut n_refused = 0;
+    for (pointer, edited) in changes(&record) {
+        if ["/record", "/checksum", "/seal"].contains(&pointer.as_str()) {
+            continue;
+        }
+        folder.write("forged.json", signature_kept(edited));
+        for arguments in [&verify[..], &publisher] {
+            folder.run(arguments).failed(2, &["was edited: its "]);
+        }
+        n_refused += 1;
+    }
+    assert!(n_refused > 40, "{n_refused}");
+    // Without the signature it is a record that nobody signed; with the forger's it is the forger's.
+    let mut stripped = record.clone();
+    for key in ["signature", "publisher"] {
+        stripped.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    folder.write("forged.json", forged(stripped));
+    folder.run(&publisher).failed(2, &["is not signed"]);
+    folder.done(&verify);
+    for key in ["signature", "publisher"] {
+        let mut half = record.clone();
+        half.as_object_mut().unwrap().remove(key).unwrap();
+        folder.write("forged.json", signature_kept(half));
+        folder.run(&verify).failed(2, &["was edited"]);
+    }
+    folder.done(&["anonymize", "incog.toml", "--sign", "forger.key"]);
+    let arguments = ["verify", "release.csv", "--record", RECORD, "--publisher", "incog-sign.key.pub"];
+    folder.run(&arguments).failed(2, &["is signed by somebody else"]);
 }
 
 #[test]
@@ -416,7 +740,7 @@ fn a_replay_does_the_same_to_other_rows() {
     assert_eq!(said.code, Some(0), "{said:?}");
     said.has_no_cell();
     let [old, new] = [RECORD, "replayed.csv.incog.json"].map(|record| folder.json(record));
-    for key in ["levels", "hierarchies", "job", "job_sha256", "quasi_identifiers"] {
+    for key in ["levels", "hierarchies", "job", "job_hmac_sha256", "quasi_identifiers"] {
         assert_eq!(new[key], old[key], "{key}");
     }
     assert_eq!(new["input"]["rows"], 90);

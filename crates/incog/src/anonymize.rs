@@ -20,11 +20,12 @@ use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_or
 
 use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
+use crate::hierarchies;
 use crate::local::{LocalRelease, LocalSearch, NodeSearch, Recoded};
 use crate::places::NewFolder;
 use crate::plan::Plan;
 use crate::published::{Better, Judged, Published};
-use crate::record::{Key, Record, Seen};
+use crate::record::{Cost, Key, Record, Seen};
 use crate::settings::LimitSettings;
 use crate::sink::{self, Finished, Layout, Unfinished};
 use crate::spill::{Spilled, SpilledInput, SpilledRelease};
@@ -108,14 +109,26 @@ impl Plan {
         let (path, missing_folder) = self.output_path()?;
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
+        let sign = self.signing_key(record.is_some())?;
         let costs = self.costs()?;
         let input = self.input();
         let made = match self.made(self.how(), &costs, &*input, watch)? {
             Attempt::Made(made) => *made,
             Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
-        let Made { verified, report, statistics, as_collected, better, notes, local, costs, quality, judged } =
-            made;
+        let Made {
+            verified,
+            report,
+            statistics,
+            as_collected,
+            better,
+            mut notes,
+            local,
+            costs,
+            quality,
+            judged,
+        } = made;
+        notes.extend(hierarchies::telling_lengths(self)?);
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = NewFolder::make(missing_folder)?;
@@ -145,8 +158,9 @@ impl Plan {
                 sha256: finished.sha256(),
                 input,
             };
-            let record = Record::new(self, &self.job, &seen, &costs, &statistics, Some(&key))?;
-            let text = record.with_local(self, local.as_ref(), Some(&key)).to_json(&key);
+            let cost = Cost { costs: &costs, statistics: &statistics, local: local.as_ref() };
+            let record = Record::new(self, &seen, &cost, Some(&key))?.by(sign.as_ref());
+            let text = record.to_json(&key, sign.as_ref());
             file.put(text.as_bytes())?;
             others.extend(new_key);
             others.push(file.finish()?);

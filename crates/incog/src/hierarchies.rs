@@ -1,5 +1,7 @@
 //! From what a job says of a column to its hierarchy.
 
+use std::borrow::Cow;
+
 use incog_core::hierarchy::Attribute;
 use incog_core::hierarchy::spec::{
     Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
@@ -11,6 +13,7 @@ use indexmap::IndexMap;
 use crate::job::{
     BranchJob, ColumnJob, DateUnit, HierarchyJob, IntervalsOf, Job, MaskSide, NumberOrText, TreeJob,
 };
+use crate::plan::Plan;
 use crate::source;
 
 /// A hierarchy has at most 254 levels.
@@ -28,6 +31,33 @@ pub(crate) fn attribute(
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
     attribute_at(job, &["columns", name, "hierarchy"], name, spec, data, fixed)
+}
+
+/// Masks of this plan that are as long as the longest value, where fewer rows than k have one of that length: released labels are
+/// that long, too, and might tell of a suppressed row.
+pub(crate) fn telling_lengths(plan: &Plan) -> Result<Vec<String>> {
+    let k = plan.job.policy.k.unsigned_abs();
+    let is_open = |column: &ColumnJob| {
+        column.hierarchy.as_ref().is_some_and(|rule| rule.mask.is_some() && rule.length.is_none())
+    };
+    let mut notes = Vec::new();
+    for (name, _) in plan.job.columns.iter().filter(|(_, column)| is_open(column)) {
+        let column = match (&plan.spilled, plan.table.column(name)) {
+            (None, Some(column)) => Cow::Borrowed(column),
+            (Some(spilled), _) => Cow::Owned(spilled.column(&plan.table, name)?),
+            (None, None) => continue,
+        };
+        let lengths: Vec<usize> = column.dictionary().values().map(|value| value.chars().count()).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let rows = column.codes().iter().filter(|&&code| lengths[code as usize] == longest).count();
+        if (rows as u64) < k {
+            notes.push(format!(
+                "column `{name}`: {rows} rows, fewer than k, have the longest values, and masked labels are as long as those: \
+                 clean them, or say how long values are with `length`"
+            ));
+        }
+    }
+    Ok(notes)
 }
 
 /// The same for a hierarchy that stands at another key.

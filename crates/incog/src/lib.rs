@@ -58,7 +58,7 @@ pub use local::LocalColumn;
 pub use places::record_of;
 pub use plan::Plan;
 pub use published::{Better, Judged, Published};
-pub use record::{Key, Record};
+pub use record::{Key, PrivateKey, PublicKey, Record, Trust};
 pub use report::{NodeReport, SearchReport};
 pub use requirements::RequirePart;
 pub use search::Listing;

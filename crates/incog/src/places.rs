@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use incog_core::{Error, ErrorKind, Result};
 
-use crate::job::RecordJob;
+use crate::job::{Job, RecordJob};
 use crate::plan::Plan;
-use crate::record::ENDING;
+use crate::record::{ENDING, Key, PrivateKey};
 use crate::requirements;
 use crate::source;
 
@@ -46,6 +46,9 @@ impl Plan {
         for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
             taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
         }
+        if let Some(sign) = self.job.output.as_ref().and_then(|output| output.sign.as_ref()) {
+            taken.push(("private key", place_of(&self.job.resolve(sign))));
+        }
         let key = self.key_path();
         let mut written = vec![("release", "path", release)];
         if let Some(record) = record {
@@ -75,10 +78,40 @@ impl Plan {
         }
     }
 
-    pub(crate) fn key_path(&self) -> PathBuf {
-        let key = self.job.output.as_ref().and_then(|output| output.key.clone());
-        self.job.resolve(&key.unwrap_or_else(|| KEY.into()))
+    /// The key that the record is signed with, if the job names one. It is read before anything is searched.
+    pub(crate) fn signing_key(&self, has_record: bool) -> Result<Option<PrivateKey>> {
+        let Some(path) = self.job.output.as_ref().and_then(|output| output.sign.as_ref()) else {
+            return Ok(None);
+        };
+        let at = |error: Error| self.job.at(&["output", "sign"], &error);
+        if !has_record {
+            return Err(at(nothing_to_sign()));
+        }
+        PrivateKey::read(&self.job.resolve(path)).map(Some).map_err(at)
     }
+
+    pub(crate) fn key_path(&self) -> PathBuf {
+        self.job.key_path()
+    }
+}
+
+impl Job {
+    fn key_path(&self) -> PathBuf {
+        let key = self.output.as_ref().and_then(|output| output.key.clone());
+        self.resolve(&key.unwrap_or_else(|| KEY.into()))
+    }
+
+    /// The publisher's key, if it is there.
+    pub fn key(&self) -> Result<Option<Key>> {
+        let path = self.key_path();
+        if path.exists() { Key::read(&path).map(Some) } else { Ok(None) }
+    }
+}
+
+/// Why a release without a record is not signed.
+pub(crate) fn nothing_to_sign() -> Error {
+    Error::input("a signature stands in the record, and none is to be written")
+        .with_hint("leave out `sign`, or write the record")
 }
 
 /// The publisher's key, beside the job.

@@ -24,7 +24,7 @@ use crate::hierarchies;
 use crate::job::{ColumnJob, CountOrText, Job, RoleJob};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
-use crate::record::Record;
+use crate::record::{Key, Record};
 use crate::requirements::{self, Models};
 use crate::source::{Data, Format};
 use crate::spill::{Memory, Spilled};
@@ -113,8 +113,9 @@ impl Plan {
         Plan::with_levels(job, None, watch)
     }
 
-    /// The same with the levels of an earlier release: there is nothing else to choose.
-    pub fn like(job: &Job, record: &Record, watch: &Watch) -> Result<Self> {
+    /// The same with the levels of an earlier release: there is nothing else to choose. With the key that its record is sealed
+    /// with, hierarchies must be those of that release; without it nobody can tell.
+    pub fn like(job: &Job, record: &Record, key: Option<&Key>, watch: &Watch) -> Result<Self> {
         let is_quasi = |name: &String| {
             job.columns.get(name).is_some_and(|column| column.role == RoleJob::QuasiIdentifier)
         };
@@ -125,13 +126,13 @@ impl Plan {
             if is_other || !record.quasi_identifiers.iter().all(is_quasi) {
                 return Err(other_quasi_identifiers());
             }
-            record.check_hierarchies(job)?;
+            key.map_or(Ok(()), |key| record.check_hierarchies(job, key))?;
             return Plan::new(job, watch);
         }
         if record.levels.len() != n_quasi || !record.levels.keys().all(is_quasi) {
             return Err(other_quasi_identifiers());
         }
-        record.check_hierarchies(job)?;
+        key.map_or(Ok(()), |key| record.check_hierarchies(job, key))?;
         Plan::with_levels(job, Some(&record.levels), watch)
     }
 
@@ -370,7 +371,7 @@ fn k_anonymity(job: &Job) -> Result<KAnonymity> {
     model.map_err(|error| job.at(&key, &error))
 }
 
-fn budget(job: &Job) -> Result<Budget> {
+pub(crate) fn budget(job: &Job) -> Result<Budget> {
     let key = ["policy", "suppression"];
     match &job.policy.suppression {
         None => Ok(Budget::NONE),

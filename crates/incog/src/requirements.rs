@@ -17,7 +17,7 @@ use incog_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchies;
-use crate::job::{DistanceJob, HierarchyJob, Job, LikenessJob, NumberOrText, RequireJob, RoleJob, TreeJob};
+use crate::job::{DistanceJob, HierarchyJob, Job, LikenessJob, NumberOrText, RequireJob, RoleJob};
 use crate::plan::Mistakes;
 use crate::verification;
 
@@ -297,7 +297,7 @@ pub struct RequirePart {
     pub model: String,
     /// The sensitive column.
     pub sensitive: String,
-    /// Numbers as exact fractions, names, and how many values are listed where values are.
+    /// Numbers as exact fractions, names, and how many values are pooled where values are listed.
     pub parameters: BTreeMap<String, String>,
 }
 
@@ -305,6 +305,9 @@ pub struct RequirePart {
 pub(crate) fn parts(job: &Job) -> Result<Vec<RequirePart>> {
     job.policy.require.iter().map(part).collect()
 }
+
+/// Stands for an order that a job lists.
+const LISTED: &str = "listed";
 
 fn part(require: &RequireJob) -> Result<RequirePart> {
     let mut parameters = BTreeMap::new();
@@ -315,7 +318,7 @@ fn part(require: &RequireJob) -> Result<RequirePart> {
     let distance = require.distance.map(|distance| Distance::NAMES[distance as usize].to_owned());
     let likeness = require.likeness.map(|likeness| Likeness::NAMES[likeness as usize].to_owned());
     let values = require.values.as_ref().map(|values| values.len().to_string());
-    let order = require.order.as_ref().map(|order| order.len().to_string());
+    let order = require.order.as_ref().map(|_| LISTED.to_owned());
     for (key, value) in [("distance", distance), ("likeness", likeness), ("values", values), ("order", order)]
     {
         parameters.extend(value.map(|value| (key.to_owned(), value)));
@@ -325,22 +328,6 @@ fn part(require: &RequireJob) -> Result<RequirePart> {
         sensitive: require.sensitive.clone().unwrap_or_default(),
         parameters,
     })
-}
-
-/// Takes the cells and paths out of a requirement; `placeholder` says where they are.
-pub(crate) fn without_cells(require: &mut RequireJob, placeholder: &str) {
-    for list in [&mut require.values, &mut require.order].into_iter().flatten() {
-        // As many as there were: how many values are pooled is part of the claim.
-        list.fill(NumberOrText::Text(placeholder.to_owned()));
-    }
-    let Some(hierarchy) = &mut require.hierarchy else {
-        return;
-    };
-    if let Some(TreeJob::Branches(_)) = &hierarchy.tree {
-        hierarchy.tree = Some(TreeJob::File(placeholder.into()));
-    } else if let Some(file) = hierarchy.files_mut() {
-        *file = file.file_name().unwrap_or_default().into();
-    }
 }
 
 /// The hierarchies of requirements, each with its name in records and messages.

@@ -22,7 +22,7 @@ use incog_verify::{
 use crate::job::Job;
 use crate::local::LocalRelease;
 use crate::plan::{self, Plan};
-use crate::record::{Key, Record, Seen, sha256_of};
+use crate::record::{Cost, Key, Record, Seen, sha256_of};
 use crate::requirements::{self, Cells, RequirePart};
 use crate::source::{self, Data};
 
@@ -252,7 +252,7 @@ impl Plan {
             sha256: sha256_of(release)?,
             input: None,
         };
-        let anew = Record::new(self, &self.job, &seen, &costs, &node, key)?;
+        let anew = Record::new(self, &seen, &Cost { costs: &costs, statistics: &node, local: None }, key)?;
         let finding = compared(
             record.first_difference(&anew),
             "the record is what the job, the data and the release say",
@@ -291,8 +291,8 @@ impl Plan {
             input: None,
         };
         let costs = self.costs()?.with_domains(&domains);
-        let anew = Record::new(self, &self.job, &seen, &costs, &local.statistics, key)?;
-        let anew = anew.with_local(self, Some(&local), key);
+        let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
+        let anew = Record::new(self, &seen, &cost, key)?;
         report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
@@ -301,8 +301,9 @@ impl Plan {
 /// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that
 /// the record's job gives, if any.
 pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
-    // A job that cannot be read was forged; its digest will tell.
-    let given = record.job().and_then(|job| plan::delimiter(&job)).ok().flatten();
+    // A job that cannot be read was forged, which is found below.
+    let job = record.job().ok();
+    let given = job.as_ref().and_then(|job| plan::delimiter(job).ok().flatten());
     let released = read_release(release, delimiter.or(given))?;
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let known: Vec<SensitiveClaim> = record
@@ -312,14 +313,16 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         .filter_map(|part| required(part, None, &counted).transpose())
         .collect::<Result<_>>()?;
     let n_unknown = record.claims.requires.len() - known.len();
+    // Not what the record says of itself, but what its job does.
+    let (quasi_identifiers, sensitive) = match &job {
+        Some(job) => (job.quasi_identifiers(), job.sensitive_columns()),
+        None => (record.quasi_identifiers.clone(), record.claims.sensitive.keys().cloned().collect()),
+    };
     let claims = Claims {
-        // Not what the record says of itself: its job is what its digest is of.
-        quasi_identifiers: record
-            .job()
-            .map_or_else(|_| record.quasi_identifiers.clone(), |job| job.quasi_identifiers()),
+        quasi_identifiers,
         k: record.claims.k,
         columns: Some(record.release.columns.clone()),
-        sensitive: on_columns(record.claims.sensitive.keys().cloned(), known),
+        sensitive: on_columns(sensitive.into_iter(), known),
         source: None,
     };
     let mut report = check(&*released, &claims);
@@ -335,9 +338,13 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
         sha256: sha256_of(release)?,
         input: None,
     };
-    let anew = record.with_seen(&seen);
+    let labels = |name: &str| {
+        let at = released.header().iter().position(|column| *column == name)?;
+        Some(released.column(at).labels.len() as u64)
+    };
+    let difference = record.against_release(&seen, labels);
     let claim = record_claim(n_unknown, record.claims.requires.len());
-    report.findings.push(compared(record.first_difference(&anew), &claim));
+    report.findings.push(compared(difference, &claim));
     Ok(report)
 }
 

@@ -9,6 +9,7 @@ mod release;
 mod anatomy;
 mod score;
 mod record;
+mod consistency;
 mod publish;
 mod verification;
 

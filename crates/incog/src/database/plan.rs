@@ -181,11 +181,31 @@ pub(crate) fn in_table(name: &str) -> String {
     format!("table `{name}`: ")
 }
 
+/// The name of the algorithm that a job asks for.
+pub(crate) fn algorithm(job: &DatabaseJob) -> &str {
+    let default = if job.policy.require.is_empty() { "miraclex" } else { "dmiracle" };
+    job.search.algorithm.as_deref().unwrap_or(default)
+}
+
+/// How many persons may be left out; `None` is as many as it takes.
+pub(crate) fn budget(job: &DatabaseJob) -> Result<Option<Budget>> {
+    let key = ["policy", "suppression"];
+    match &job.policy.suppression {
+        None => Ok(None),
+        Some(CountOrText::Text(text)) => Budget::parse(text).map(Some).map_err(|error| job.at(&key, &error)),
+        Some(CountOrText::Count(persons)) => {
+            u64::try_from(*persons).map(|persons| Some(Budget::Rows(persons))).map_err(|_| {
+                job.mistake(&key, "suppression is negative")
+                    .with_hint("write a number of persons (5) or a percentage (\"1%\")")
+            })
+        }
+    }
+}
+
 fn settings(job: &DatabaseJob, mistakes: &mut Mistakes) -> Option<Settings> {
     let search = &job.search;
-    let default = if job.policy.require.is_empty() { "miraclex" } else { "dmiracle" };
     let entry = mistakes.note({
-        let name = search.algorithm.as_deref().unwrap_or(default);
+        let name = algorithm(job);
         find(relational::ALL, name).ok_or_else(|| {
             let names: Vec<&str> = relational::ALL.iter().map(|entry| entry.name).collect();
             let near = nearest(names.iter().copied(), name);
@@ -201,18 +221,7 @@ fn settings(job: &DatabaseJob, mistakes: &mut Mistakes) -> Option<Settings> {
             "k is the least number of persons that share a tree; common choices are 3, 5, 11 and 20",
         )
     }));
-    let budget = mistakes.note(match &job.policy.suppression {
-        None => Ok(None),
-        Some(CountOrText::Text(text)) => {
-            Budget::parse(text).map(Some).map_err(|error| job.at(&["policy", "suppression"], &error))
-        }
-        Some(CountOrText::Count(persons)) => {
-            u64::try_from(*persons).map(|persons| Some(Budget::Rows(persons))).map_err(|_| {
-                job.mistake(&["policy", "suppression"], "suppression is negative")
-                    .with_hint("write a number of persons (5) or a percentage (\"1%\")")
-            })
-        }
-    });
+    let budget = mistakes.note(budget(job));
     let threshold = mistakes.note(threshold(job));
     for (key, limit) in [("cluster_limit", search.cluster_limit), ("candidates", search.candidates)] {
         if limit == Some(0) {

@@ -15,8 +15,8 @@ use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
 use crate::job::{Order, ReleaseKind};
-use crate::places::{KEY, from_here, place_of};
-use crate::record::Key;
+use crate::places::{KEY, from_here, nothing_to_sign, place_of};
+use crate::record::{Key, PrivateKey, Trust};
 use crate::requirements;
 use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};
 use crate::verification::{Collected, not_verified};
@@ -99,6 +99,8 @@ impl DatabasePlan {
     /// Clusters the persons, verifies the release and writes it, with its record, where the job says.
     pub fn anonymize(&self, watch: &Watch) -> Result<AnonymizedDatabase> {
         let (path, place) = self.place()?;
+        let wants_record = self.job.database.record != Some(false);
+        let sign = self.signing_key(wants_record)?;
         if self.job.database.release == ReleaseKind::Anatomized {
             self.check_anatomy()?;
         }
@@ -120,14 +122,14 @@ impl DatabasePlan {
         };
 
         let folder = UnfinishedFolder::create(place)?;
-        let wants_record = self.job.database.record != Some(false);
         let key = if wants_record { Some(Key::read_or_make(&self.key_path())?) } else { None };
         let seen = self.write(&verified, &release, &folder, watch)?;
         let mut new_key = None;
         if let Some((key, made)) = key {
             let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(&key))?;
+            let record = record.by(sign.as_ref());
             let mut file = Unfinished::create(&folder.file(RECORD))?;
-            file.put(record.to_json(&key).as_bytes())?;
+            file.put(record.to_json(&key, sign.as_ref()).as_bytes())?;
             file.finish()?.appear()?;
             new_key = made;
         }
@@ -292,11 +294,16 @@ impl DatabasePlan {
             if !names.iter().any(|name| name == RECORD) {
                 return Vec::new();
             }
-            DatabaseRecord::read(&path.join(RECORD), None).map(|record| record.files()).unwrap_or_default()
+            DatabaseRecord::read(&path.join(RECORD), Trust::default())
+                .map(|record| record.files())
+                .unwrap_or_default()
         };
         let place = Place::look(&path, earlier).map_err(|error| self.job.at(&key, &error))?;
         let target = place_of(&path);
         let mut taken: Vec<(String, PathBuf)> = vec![("the key".into(), self.key_path())];
+        taken.extend(
+            self.job.database.sign.iter().map(|key| ("the private key".into(), self.job.resolve(key))),
+        );
         if !self.job.path.as_os_str().is_empty() {
             taken.push(("the job".into(), self.job.path.clone()));
         }
@@ -316,6 +323,18 @@ impl DatabasePlan {
             return Err(self.job.mistake(&key, mistake).with_hint("choose another folder"));
         }
         Ok((path, place))
+    }
+
+    /// The key that the record is signed with, if the job names one. It is read before anything is clustered.
+    fn signing_key(&self, has_record: bool) -> Result<Option<PrivateKey>> {
+        let Some(path) = &self.job.database.sign else {
+            return Ok(None);
+        };
+        let at = |error: Error| self.job.at(&["database", "sign"], &error);
+        if !has_record {
+            return Err(at(nothing_to_sign()));
+        }
+        PrivateKey::read(&self.job.resolve(path)).map(Some).map_err(at)
     }
 
     fn key_path(&self) -> PathBuf {

@@ -7,17 +7,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, Result};
 use incog_verify::DatabaseReport;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::database::plan::DatabasePlan;
 use crate::database::score::Scores;
-use crate::job::{DatabaseJob, Lines, Paths, ReleaseKind, TableFormat};
+use crate::job::{DatabaseJob, Lines, ReleaseKind, TableFormat};
 use crate::record::{
-    IN_THE_JOB, Key, SensitivePart, VERSION, difference, hex, hierarchies, sealed, sensitive, unsealed,
-    without_path,
+    JobText, Key, PrivateKey, SensitivePart, Trust, VERSION, difference, fill_in, hex, hierarchies, loss,
+    sealed, sensitive, unsealed,
 };
 use crate::requirements::{self, RequirePart};
 
@@ -46,12 +45,15 @@ pub struct DatabaseRecord {
     pub suppressed_persons: u64,
     /// What it cost: `loss`, and `discernibility` of persons.
     pub scores: BTreeMap<String, String>,
-    /// The SHA-256 of each hierarchy's file, or of its rule.
+    /// HMAC-SHA-256 of each hierarchy's file, or of its rule, with the publisher's key.
     pub hierarchies: BTreeMap<String, String>,
-    /// The job without paths, as TOML.
+    /// The job without paths and lists of values, as TOML.
     pub job: String,
-    /// The SHA-256 of `job`.
-    pub job_sha256: String,
+    /// HMAC-SHA-256 of the job with its lists of values, with the publisher's key.
+    pub job_hmac_sha256: String,
+    /// The public key of who signed it, if anybody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<String>,
 }
 
 /// One table of a release.
@@ -142,7 +144,8 @@ impl DatabaseRecord {
         scores: &Scores,
         key: Option<&Key>,
     ) -> Result<Self> {
-        let job_text = without_paths(plan)?;
+        let extension = extension(plan.job.database.format);
+        let JobText { text, hmac_sha256 } = JobText::of_database(&plan.job, extension, key)?;
         let mut tables = BTreeMap::new();
         let mut digests = BTreeMap::new();
         for (at, relation) in plan.database.relations().iter().enumerate() {
@@ -166,16 +169,13 @@ impl DatabaseRecord {
                     Some(key) => hex(&key.digest_of(&relation.table, None)?),
                     None => String::new(),
                 },
-                loss: format!("{:.9}", scores.tables[at]),
+                loss: loss(scores.tables[at]),
             };
             tables.insert(relation.name.clone(), part);
-            let of_table = hierarchies(&plan.tables[at].job)?;
-            digests.extend(
-                of_table.into_iter().map(|(name, digest)| (format!("{}.{name}", relation.name), digest)),
-            );
+            digests.extend(hierarchies(&plan.tables[at].job, Some(&relation.name), key)?);
         }
         let discernibility = scores.discernibility.map(|dm| ("discernibility".to_owned(), dm.to_string()));
-        let loss = ("loss".to_owned(), format!("{:.9}", scores.loss));
+        let loss = ("loss".to_owned(), loss(scores.loss));
         Ok(DatabaseRecord {
             record: VERSION,
             tool: format!("incog {}", env!("CARGO_PKG_VERSION")),
@@ -191,39 +191,17 @@ impl DatabaseRecord {
             suppressed_persons: scores.suppressed_persons,
             scores: std::iter::once(loss).chain(discernibility).collect(),
             hierarchies: digests,
-            job_sha256: hex(&Sha256::digest(&job_text).into()),
-            job: job_text,
+            job_hmac_sha256: hmac_sha256,
+            job: text,
+            publisher: None,
         })
     }
 
-    /// The same record with everything that can be seen from the released files put in its place. `tables` are the names
-    /// of those that were seen.
+    /// The same record, to be signed with this key.
     #[must_use]
-    pub(crate) fn with_seen(&self, tables: &[String], seen: &[SeenTable], report: &DatabaseReport) -> Self {
-        let mut record = self.clone();
-        for (at, name) in tables.iter().enumerate() {
-            let TableSeen { rows, sensitive_files, smallest_set, sensitive } =
-                TableSeen::of(&seen[at], report, at);
-            if let Some(part) = record.tables.get_mut(name) {
-                part.removed_rows = part.input_rows.saturating_sub(rows.rows);
-                (part.file, part.sensitive_files, part.sensitive) = (rows, sensitive_files, sensitive);
-                part.smallest_set = smallest_set;
-            }
-        }
-        if let Ok(job) = self.job() {
-            for (name, table) in &job.tables {
-                if let Some(part) = record.tables.get_mut(name) {
-                    part.quasi_identifiers = table.quasi_identifiers();
-                }
-            }
-            record.claims.k = job.policy.k.unsigned_abs();
-            record.claims.requires = requires(&job).unwrap_or_default();
-            record.release = job.database.release;
-        }
-        record.claims.smallest_class = report.smallest_class;
-        record.class_sizes.clone_from(&report.class_sizes);
-        record.job_sha256 = hex(&Sha256::digest(&self.job).into());
-        record
+    pub(crate) fn by(mut self, publisher: Option<&PrivateKey>) -> Self {
+        self.publisher = publisher.map(|key| key.public().to_string());
+        self
     }
 
     /// The first key in which this record, which somebody wrote, differs from one that was made anew. The digests of the
@@ -235,8 +213,13 @@ impl DatabaseRecord {
                 table.input_hmac_sha256.clone_from(&mine.input_hmac_sha256);
             }
         }
-        // Another version of incog may have written it; that is no difference.
+        if anew.job_hmac_sha256.is_empty() {
+            anew.job_hmac_sha256.clone_from(&self.job_hmac_sha256);
+        }
+        fill_in(&mut anew.hierarchies, &self.hierarchies);
+        // Another version of incog may have written it, and whoever signed it has signed it; that is no difference.
         anew.tool.clone_from(&self.tool);
+        anew.publisher.clone_from(&self.publisher);
         let [mine, theirs] =
             [self, &anew].map(|record| serde_json::to_value(record).expect("a record is plain data"));
         difference(&mine, &theirs, "")
@@ -260,27 +243,28 @@ impl DatabaseRecord {
         self.tables.values().flat_map(of_table).chain([RECORD.to_owned()]).collect()
     }
 
-    /// The file's text, sealed with the publisher's key.
-    pub(crate) fn to_json(&self, key: &Key) -> String {
-        sealed(serde_json::to_value(self).expect("a record is plain data"), key)
+    /// The file's text, sealed with the publisher's key, and signed where there is a key for that.
+    pub(crate) fn to_json(&self, key: &Key, sign: Option<&PrivateKey>) -> String {
+        sealed(serde_json::to_value(self).expect("a record is plain data"), key, sign)
     }
 
-    /// Reads a record. One that was edited is refused: by its checksum, and by its seal where the key is given.
-    pub fn read(path: &Path, key: Option<&Key>) -> Result<Self> {
-        unsealed(path, key)
+    /// Reads a record. One that was edited is refused: by its checksum, by its seal where the key is given, and by its
+    /// signature if it has one or the publisher's public key is given.
+    pub fn read(path: &Path, trust: Trust<'_>) -> Result<Self> {
+        unsealed(path, trust)
     }
 }
 
 /// What anybody can recompute of a table.
-struct TableSeen {
-    rows: FilePart,
-    sensitive_files: BTreeMap<String, FilePart>,
-    smallest_set: Option<u64>,
-    sensitive: BTreeMap<String, SensitivePart>,
+pub(super) struct TableSeen {
+    pub(super) rows: FilePart,
+    pub(super) sensitive_files: BTreeMap<String, FilePart>,
+    pub(super) smallest_set: Option<u64>,
+    pub(super) sensitive: BTreeMap<String, SensitivePart>,
 }
 
 impl TableSeen {
-    fn of(seen: &SeenTable, report: &DatabaseReport, at: usize) -> Self {
+    pub(super) fn of(seen: &SeenTable, report: &DatabaseReport, at: usize) -> Self {
         let table = report.tables.get(at);
         TableSeen {
             rows: seen.rows.part(),
@@ -300,28 +284,6 @@ pub(crate) fn requires(job: &DatabaseJob) -> Result<Vec<RequirePart>> {
         }
     }
     Ok(parts)
-}
-
-/// The job as TOML, without its paths.
-fn without_paths(plan: &DatabasePlan) -> Result<String> {
-    let mut job = plan.job.clone();
-    (job.database.output, job.database.key, job.database.record) = (None, None, None);
-    for (at, relation) in plan.database.relations().iter().enumerate() {
-        let Some(table) = job.tables.get_mut(&relation.name) else {
-            return Err(Error::new(ErrorKind::Internal, "a table is not declared"));
-        };
-        let extension = extension(plan.job.database.format);
-        table.path = Paths::One(format!("{}{extension}", relation.name).into());
-        for (name, column) in &mut table.columns {
-            let mut attributes = plan.database.attributes(at).iter();
-            without_path(column, attributes.find(|attribute| attribute.name() == name));
-        }
-    }
-    for require in &mut job.policy.require {
-        requirements::without_cells(require, IN_THE_JOB);
-    }
-    toml::to_string(&job)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("the job cannot be written: {error}")))
 }
 
 /// How the name of a released file ends.

@@ -123,7 +123,7 @@ pub fn verify_database_against(
     delimiter: Option<u8>,
 ) -> Result<DatabaseReport> {
     let job = record.job()?;
-    // A job that cannot be read was forged; its digest will tell.
+    // A delimiter that makes no sense was forged, which is found below.
     let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
     let delimiters: Vec<Option<u8>> = job.tables.keys().map(|name| delimiter.or(given(name))).collect();
     let folder = Folder::read(&job, release, &delimiters)?;
@@ -165,10 +165,9 @@ pub fn verify_database_against(
         source: None,
     };
     let mut report = folder.check(job.database.release, &claims);
-    let names: Vec<String> = job.tables.keys().cloned().collect();
-    let anew = record.with_seen(&names, &folder.seen, &report);
+    let difference = record.against_release(&job, &folder.seen, &report);
     let claim = record_claim(n_unknown, record.claims.requires.len());
-    report.findings.push(compared(record.first_difference(&anew), &claim));
+    report.findings.push(compared(difference, &claim));
     Ok(report)
 }
 

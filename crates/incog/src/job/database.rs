@@ -68,6 +68,9 @@ pub struct DatabasePart {
     /// with the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<PathBuf>,
+    /// The file with the private key that signs the record, as `incog key new` makes it. It stays with the publisher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<PathBuf>,
 }
 
 /// What the files of a release are.

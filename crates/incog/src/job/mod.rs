@@ -108,6 +108,9 @@ pub struct Output {
     /// with the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<PathBuf>,
+    /// The file with the private key that signs the record, as `incog key new` makes it. It stays with the publisher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign: Option<PathBuf>,
 }
 
 /// Where to write the release record.
@@ -402,6 +405,12 @@ impl Job {
             *file = found;
         }
         crate::requirements::find_hierarchies(self, folders)
+    }
+
+    /// The columns that are sensitive, in the order of the job.
+    pub(crate) fn sensitive_columns(&self) -> Vec<String> {
+        let sensitive = self.columns.iter().filter(|(_, column)| column.role == RoleJob::Sensitive);
+        sensitive.map(|(name, _)| name.clone()).collect()
     }
 
     /// The columns that are quasi-identifiers, in the order of the job.

@@ -289,6 +289,18 @@ impl Finished {
     }
 }
 
+impl Finished {
+    /// Makes it appear, unless something of that name is there; says whether it did.
+    pub(crate) fn appear_if_absent(self) -> Result<bool> {
+        let Finished { path, file, .. } = self;
+        match file.map(|file| file.persist_noclobber(&path)) {
+            None | Some(Ok(_)) => Ok(true),
+            Some(Err(error)) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+            Some(Err(error)) => Err(cannot_write(&path, &error.error.to_string())),
+        }
+    }
+}
+
 impl Write for Unfinished {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match &mut self.writer {

@@ -1,0 +1,97 @@
+//! Is the record of a database what its release alone can tell? As for one table
+//! ([`consistency`](crate::record::consistency)): what follows from the files or from other parts is computed anew.
+//!
+//! Not checked, because it takes the job, its hierarchies and the data: how many rows the data have, losses, and what is required
+//! of listed values. Not checked without the publisher's key: the digests of data, job and hierarchies.
+
+use std::collections::BTreeMap;
+
+use incog_verify::DatabaseReport;
+
+use crate::database::plan;
+use crate::database::record::{DatabaseRecord, SeenTable, TableSeen, requires};
+use crate::job::DatabaseJob;
+use crate::record::consistency::{contradiction_in_digest, is_share, of_hierarchies};
+use crate::record::job_text::{hierarchies, toml_of};
+
+impl DatabaseRecord {
+    /// The first thing in this record that contradicts the released files or another part of it. `seen` are the tables of
+    /// its job, in that order.
+    pub(crate) fn against_release(
+        &self,
+        job: &DatabaseJob,
+        seen: &[SeenTable],
+        report: &DatabaseReport,
+    ) -> Option<String> {
+        self.contradiction(job).or_else(|| self.first_difference(&self.with_seen(job, seen, report)))
+    }
+
+    /// The same record with everything that can be recomputed put in its place.
+    fn with_seen(&self, job: &DatabaseJob, seen: &[SeenTable], report: &DatabaseReport) -> Self {
+        let mut record = self.clone();
+        record.tables.retain(|name, _| job.tables.contains_key(name));
+        let mut digests = BTreeMap::new();
+        for (at, (name, table)) in job.tables.iter().enumerate() {
+            let TableSeen { rows, sensitive_files, smallest_set, sensitive } =
+                TableSeen::of(&seen[at], report, at);
+            if let Some(part) = record.tables.get_mut(name) {
+                part.removed_rows = part.input_rows.saturating_sub(rows.rows);
+                (part.file, part.sensitive_files, part.sensitive) = (rows, sensitive_files, sensitive);
+                part.smallest_set = smallest_set;
+                part.quasi_identifiers = table.quasi_identifiers();
+            }
+            let of_table = job.of_table(name).and_then(|table| hierarchies(&table, Some(name), None));
+            digests.extend(of_table.unwrap_or_default());
+        }
+        record.hierarchies = digests;
+        record.job = toml_of(job).unwrap_or_default();
+        record.release = job.database.release;
+        record.algorithm = plan::algorithm(job).to_owned();
+        record.claims.k = job.policy.k.unsigned_abs();
+        record.claims.requires = requires(job).unwrap_or_default();
+        record.claims.smallest_class = report.smallest_class;
+        record.class_sizes.clone_from(&report.class_sizes);
+        let persons = self.tables.get(&job.database.person).map_or(0, |table| table.input_rows);
+        let released = record.tables.get(&job.database.person).map_or(0, |table| table.file.rows);
+        record.suppressed_persons = persons.saturating_sub(released);
+        let in_classes: u128 = report
+            .class_sizes
+            .iter()
+            .map(|&(persons, classes)| u128::from(persons) * u128::from(persons) * u128::from(classes))
+            .sum();
+        let left_out = u128::from(record.suppressed_persons) * u128::from(persons);
+        if let Some(score) = record.scores.get_mut("discernibility") {
+            *score = in_classes.saturating_add(left_out).to_string();
+        }
+        record
+    }
+
+    /// What is out of the bounds that other parts give.
+    fn contradiction(&self, job: &DatabaseJob) -> Option<String> {
+        for (name, table) in &self.tables {
+            if table.input_rows < table.file.rows {
+                let rows = table.file.rows;
+                return Some(format!("tables.{name}.input_rows: fewer than the {rows} of the release"));
+            }
+            if !is_share(&table.loss) {
+                return Some(format!("tables.{name}.loss: it is not between 0 and 1"));
+            }
+        }
+        let persons = self.tables.get(&job.database.person).map_or(0, |table| table.input_rows);
+        let budget = plan::budget(job).ok().flatten().map(|budget| budget.rows(persons));
+        if let Some(budget) = budget.filter(|&budget| self.suppressed_persons > budget) {
+            return Some(format!("suppressed_persons: more than the {budget} that could be left out"));
+        }
+        let of_tables = self
+            .tables
+            .iter()
+            .map(|(name, table)| (format!("tables.{name}.input_hmac_sha256"), &table.input_hmac_sha256));
+        let mut digests = of_hierarchies(&self.hierarchies)
+            .chain(of_tables)
+            .chain([("job_hmac_sha256".to_owned(), &self.job_hmac_sha256)]);
+        digests.find_map(contradiction_in_digest).or_else(|| {
+            let loss = self.scores.get("loss").filter(|loss| !is_share(loss))?;
+            Some(format!("scores.loss: {loss} is not between 0 and 1"))
+        })
+    }
+}
