@@ -129,7 +129,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             let made = subject.make()?;
             match output.as_deref().filter(|path| path.as_os_str() != "-") {
                 Some(path) => subject.write(&made, path)?,
-                None => print(&made.csv)?,
+                None => {
+                    incog::check_standard_output()?;
+                    print(&made.csv)?;
+                }
             }
             for note in &made.notes {
                 complain(&format!("note: {note}"));

@@ -21,13 +21,13 @@ use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_or
 use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
 use crate::hierarchies;
+use crate::key_file::{KeyOnDisk, RunKey};
 use crate::local::{LocalRelease, LocalSearch, NodeSearch, Recoded};
-use crate::places::NewFolder;
 use crate::plan::Plan;
 use crate::published::{Better, Judged, Published};
-use crate::record::{Cost, Key, Record, Seen};
+use crate::record::{Cost, Record, Seen};
 use crate::settings::LimitSettings;
-use crate::sink::{self, Finished, Layout, Unfinished};
+use crate::sink::{self, Finished, Layout, NewFolder, Unfinished};
 use crate::spill::{Spilled, SpilledInput, SpilledRelease};
 use crate::verification::{Collected, Released, claims, not_verified};
 
@@ -131,44 +131,52 @@ impl Plan {
         notes.extend(hierarchies::telling_lengths(self)?);
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
-        let folder = NewFolder::make(missing_folder)?;
+        let folder = missing_folder.map(NewFolder::look).transpose()?;
         // All have a place before anything is written: what is on standard output cannot be taken back.
-        let file = Unfinished::create(&path)?;
+        let file = Unfinished::create_in(&path, folder.as_ref())?;
         let sealed = match &record {
-            Some(record) => Some((Key::read_or_make(&self.key_path())?, Unfinished::create(record)?)),
+            Some(record) => Some((
+                RunKey::read_or_draw(&self.key_path())?,
+                Unfinished::create_in(record, folder.as_ref())?,
+            )),
             None => None,
         };
         let spilled = self.spilled.as_ref();
         let memory = spilled.map(|spilled| &spilled.memory);
         let file = sink::write(&verified, file, &layout, output.order, memory, watch)?;
         // While the disk has its time, nobody else has anything to do.
-        let (finished, input) = rayon::join(
-            || file.finish(),
-            || sealed.as_ref().map(|((key, _), _)| key.digest_of(&self.table, spilled)).transpose(),
-        );
+        let digest_of = |key: &RunKey| key.key().digest_of(&self.table, spilled);
+        let (finished, input) =
+            rayon::join(|| file.finish(), || sealed.as_ref().map(|(key, _)| digest_of(key)).transpose());
         let (finished, input) = (finished?, input?);
         // What was released was read again while it was written.
         spilled.map_or(Ok(()), Spilled::check)?;
-        // Everything is on disk before the first of the files appears.
-        let mut others = Vec::new();
-        if let Some(((key, new_key), mut file)) = sealed {
-            let seen = Seen {
-                report: &report,
-                columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
-                sha256: finished.sha256(),
-                input,
+        // Everything is on disk before the first of the files appears. The release is the last: there is none without its record.
+        let mut all = Vec::new();
+        if let (Some((mut key, file)), Some(path)) = (sealed, &record) {
+            let finish = |key: &RunKey, input: Option<[u8; 32]>, mut file: Unfinished| -> Result<Finished> {
+                let seen = Seen {
+                    report: &report,
+                    columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
+                    sha256: finished.sha256(),
+                    input,
+                };
+                let key = key.key();
+                let cost = Cost { costs: &costs, statistics: &statistics, local: local.as_ref() };
+                let record = Record::new(self, &seen, &cost, Some(key))?.by(sign.as_ref());
+                file.put(record.to_json(key, sign.as_ref()).as_bytes())?;
+                file.finish()
             };
-            let cost = Cost { costs: &costs, statistics: &statistics, local: local.as_ref() };
-            let record = Record::new(self, &seen, &cost, Some(&key))?.by(sign.as_ref());
-            let text = record.to_json(&key, sign.as_ref());
-            file.put(text.as_bytes())?;
-            others.extend(new_key);
-            others.push(file.finish()?);
+            let mut sealed = finish(&key, input, file)?;
+            watch.check()?;
+            if key.settle()? == KeyOnDisk::Another {
+                sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;
+            }
+            all.push(sealed);
         }
+        all.push(finished);
         watch.check()?;
-        finished.appear()?;
-        others.into_iter().try_for_each(Finished::appear)?;
-        folder.keep();
+        sink::appear(all, folder.as_ref())?;
 
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(Anonymized::Published(Box::new(Published {

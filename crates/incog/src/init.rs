@@ -15,7 +15,7 @@ use crate::job::RoleJob;
 use crate::places::is_same_file;
 use crate::profile::{self, ColumnProfile, Exposures, Kind, Profile, share};
 use crate::propose::{Proposal, propose};
-use crate::sink::Unfinished;
+use crate::sink::{Appeared, Unfinished};
 use crate::source::STANDARD;
 
 /// May a file that is there be replaced?
@@ -93,13 +93,24 @@ impl Init {
             return Err(Error::input(format!("the job `{}` would replace the data", job.display()))
                 .with_hint("choose another file with --output"));
         }
+        let is_there = || {
+            Error::input(format!("`{}` is there already", job.display()))
+                .with_hint("choose another file with --output, or replace it with --force")
+        };
         if replace == Replace::Never && job.as_os_str() != STANDARD && job.exists() {
-            return Err(Error::input(format!("`{}` is there already", job.display()))
-                .with_hint("choose another file with --output, or replace it with --force"));
+            return Err(is_there());
         }
         let mut file = Unfinished::create(job)?;
         file.put(text.as_bytes())?;
-        file.finish()?.appear()
+        let file = file.finish()?;
+        match replace {
+            Replace::Allowed => file.appear(),
+            // It may have come to be there just now.
+            Replace::Never => match file.appear_new()? {
+                Appeared::New => Ok(()),
+                Appeared::NotNew => Err(is_there()),
+            },
+        }
     }
 
     /// The data's path as seen from the job's folder.

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, Result};
 
 use crate::job::{Job, RecordJob};
 use crate::plan::Plan;
@@ -14,7 +14,7 @@ use crate::requirements;
 use crate::source;
 
 impl Plan {
-    /// Where the release goes, and the folder that must be made for it. In a folder it is called like the data.
+    /// Where the release goes, and the folder that is yet to be made for it. In a folder it is called like the data.
     pub(crate) fn output_path(&self) -> Result<(PathBuf, Option<PathBuf>)> {
         let Some(path) = self.job.output.as_ref().and_then(|output| output.path.as_ref()) else {
             return Err(self
@@ -125,34 +125,6 @@ pub fn record_of(release: &Path) -> Option<PathBuf> {
     let mut name = release.as_os_str().to_owned();
     name.push(ENDING);
     Some(name.into())
-}
-
-/// A folder that was made for an output, and is removed again if nothing comes of it.
-pub(crate) struct NewFolder(Option<PathBuf>);
-
-impl NewFolder {
-    pub(crate) fn make(folder: Option<PathBuf>) -> Result<Self> {
-        if let Some(folder) = &folder {
-            std::fs::create_dir(folder).map_err(|error| {
-                Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {error}", folder.display()))
-                    .with_hint("only the last folder of the path is made")
-            })?;
-        }
-        Ok(NewFolder(folder))
-    }
-
-    pub(crate) fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for NewFolder {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.0 {
-            // It was empty when it was made; if somebody else put something there, it stays.
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
 }
 
 /// Where a path leads, whether or not a file is there.

@@ -15,10 +15,11 @@ use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
 use crate::job::{Order, ReleaseKind};
+use crate::key_file::{KeyOnDisk, RunKey};
 use crate::places::{KEY, from_here, nothing_to_sign, place_of};
-use crate::record::{Key, PrivateKey, Trust};
+use crate::record::{PrivateKey, Trust};
 use crate::requirements;
-use crate::sink::{self, Finished, Layout, Place, Unfinished, UnfinishedFolder};
+use crate::sink::{self, Finished, Layout, Place, UnfinishedFolder};
 use crate::verification::{Collected, not_verified};
 
 /// A database release that was verified and written.
@@ -122,20 +123,24 @@ impl DatabasePlan {
         };
 
         let folder = UnfinishedFolder::create(place)?;
-        let key = if wants_record { Some(Key::read_or_make(&self.key_path())?) } else { None };
+        let key = wants_record.then(|| RunKey::read_or_draw(&self.key_path())).transpose()?;
         let seen = self.write(&verified, &release, &folder, watch)?;
-        let mut new_key = None;
-        if let Some((key, made)) = key {
-            let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(&key))?;
-            let record = record.by(sign.as_ref());
-            let mut file = Unfinished::create(&folder.file(RECORD))?;
-            file.put(record.to_json(&key, sign.as_ref()).as_bytes())?;
-            file.finish()?.appear()?;
-            new_key = made;
+        if let Some(mut key) = key {
+            let write = |key: &RunKey| -> Result<()> {
+                let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(key.key()))?;
+                let record = record.by(sign.as_ref());
+                let mut file = folder.file(RECORD)?;
+                file.put(record.to_json(key.key(), sign.as_ref()).as_bytes())?;
+                file.finish()?.appear()
+            };
+            write(&key)?;
+            watch.check()?;
+            if key.settle()? == KeyOnDisk::Another {
+                write(&key)?;
+            }
         }
         watch.check()?;
         folder.appear()?;
-        new_key.map_or(Ok(()), Finished::appear)?;
         Ok(AnonymizedDatabase::Published(Box::new(self.published(path, wants_record, &verified, &scores))))
     }
 
@@ -197,9 +202,9 @@ impl DatabasePlan {
         for (at, relation) in self.database.relations().iter().enumerate() {
             let write = |sensitive: Option<(usize, &str)>| -> Result<SeenFile> {
                 let name = self.file_name(&relation.name, sensitive.map(|(_, column)| column));
-                let path = folder.file(&name);
-                let layout = self.layout(&path, release, at, sensitive.map(|(_, column)| column))?;
-                let file = Unfinished::create(&path)?;
+                let layout =
+                    self.layout(Path::new(&name), release, at, sensitive.map(|(_, column)| column))?;
+                let file = folder.file(&name)?;
                 let (finished, labels): (Finished, &dyn Labels) = match (verified, sensitive) {
                     (Verified::Generalized(verified), _) => (
                         sink::write_table(verified, at, file, &layout, order, watch)?,
@@ -290,15 +295,13 @@ impl DatabasePlan {
                 .with_hint("give [database] output = \"release/\", or --output"));
         };
         let path = self.job.resolve(output);
-        let earlier = |names: &[String]| {
-            if !names.iter().any(|name| name == RECORD) {
-                return Vec::new();
-            }
-            DatabaseRecord::read(&path.join(RECORD), Trust::default())
+        // What its own record lists; there may be none.
+        let released = |folder: &Path| {
+            DatabaseRecord::read(&folder.join(RECORD), Trust::default())
                 .map(|record| record.files())
                 .unwrap_or_default()
         };
-        let place = Place::look(&path, earlier).map_err(|error| self.job.at(&key, &error))?;
+        let place = Place::look(&path, released).map_err(|error| self.job.at(&key, &error))?;
         let target = place_of(&path);
         let mut taken: Vec<(String, PathBuf)> = vec![("the key".into(), self.key_path())];
         taken.extend(

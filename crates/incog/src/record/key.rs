@@ -13,7 +13,6 @@ use rayon::prelude::*;
 use sha2::Sha256;
 
 use crate::record::hex::{bytes, hex};
-use crate::sink::{Finished, Unfinished};
 use crate::source;
 use crate::spill::{Spilled, TextDigest};
 
@@ -36,18 +35,14 @@ impl Key {
         })
     }
 
-    /// Reads a key, or makes one if the file is not there; the new file has yet to appear.
-    pub(crate) fn read_or_make(path: &Path) -> Result<(Self, Option<Finished>)> {
-        if path.exists() {
-            return Ok((Key::read(path)?, None));
-        }
-        let key = Key(rand::random());
-        let hint = |error: Error| {
-            error.with_hint("the publisher's key goes there; choose another file with --key, or --no-record")
-        };
-        let mut file = Unfinished::create_private(path).map_err(hint)?;
-        file.put((hex(&key.0) + "\n").as_bytes())?;
-        Ok((key, Some(file.finish()?)))
+    /// A new key.
+    pub(crate) fn draw() -> Self {
+        Key(rand::random())
+    }
+
+    /// Its text in a file.
+    pub(crate) fn to_hex(&self) -> String {
+        hex(&self.0)
     }
 
     fn mac(&self) -> Hmac<Sha256> {

@@ -12,7 +12,7 @@ use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use incog_core::{Error, ErrorKind, Result};
 
 use crate::record::hex::{bytes, hex};
-use crate::sink::Unfinished;
+use crate::sink::{Appeared, Unfinished};
 use crate::source;
 
 /// How the line of a private key begins.
@@ -60,11 +60,11 @@ impl PrivateKey {
             Error::new(ErrorKind::Io, format!("`{}` is there already", path.display()))
                 .with_hint("name another file; what a lost key has signed, nobody can sign again")
         };
-        if !public_file.appear_if_absent()? {
+        if public_file.appear_new()? == Appeared::NotNew {
             return Err(taken(&public_path));
         }
-        match private_file.appear_if_absent() {
-            Ok(true) => Ok((public, public_path)),
+        match private_file.appear_new() {
+            Ok(Appeared::New) => Ok((public, public_path)),
             failed => {
                 // A public key without the other one is of no use.
                 let _ = std::fs::remove_file(&public_path);

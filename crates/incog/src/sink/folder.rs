@@ -1,30 +1,29 @@
 //! A folder of files that appears whole or not at all.
 //!
-//! The files are written into a hidden folder beside the target, which is renamed when all are there. With an earlier release
-//! it changes places, at one stroke where the system can do that (Linux); the earlier one is then removed. Anything else
-//! that stands at the target stays: only what a release's own record lists is taken for an earlier release, and what somebody
-//! has put there in the meantime brings it back.
+//! The files are written into a hidden folder beside the target, open to its owner only, which is renamed when all are there. With
+//! an earlier release it changes places, at one stroke where the system can do that (Linux); the earlier one is then removed.
+//! Anything else that stands at the target stays: only what a release's own record lists is taken for an earlier release, and
+//! what somebody has put there in the meantime brings it back. Runs that write to the same folder do so one after the other.
 
 use std::path::{Path, PathBuf};
 
 use incog_core::Result;
-use tempfile::TempDir;
 
-use crate::sink::cannot_write;
+use crate::sink::hidden::{self, HiddenFolder};
+use crate::sink::{Unfinished, cannot_write};
 
 /// Where a folder is to appear.
-#[derive(Debug)]
 pub(crate) struct Place {
     target: PathBuf,
     parent: PathBuf,
-    /// The files of the earlier release.
-    written: Vec<String>,
+    /// Which files of a folder are those of a release.
+    released: Box<dyn Fn(&Path) -> Vec<String>>,
 }
 
 impl Place {
     /// Looks at a target: its parent must be there, and if it is itself there, it must be empty or hold an earlier release,
-    /// of which `written` lists the files, given the names of all that is there.
-    pub(crate) fn look(target: &Path, written: impl FnOnce(&[String]) -> Vec<String>) -> Result<Self> {
+    /// of which `released` lists the files.
+    pub(crate) fn look(target: &Path, released: impl Fn(&Path) -> Vec<String> + 'static) -> Result<Self> {
         let failed = |problem: &str| cannot_write(target, problem);
         let parent = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -38,7 +37,7 @@ impl Place {
             return Err(failed("its parent folder does not exist").with_hint("create that folder first"));
         }
         let target = parent.join(name);
-        let mut place = Place { parent, target, written: Vec::new() };
+        let place = Place { parent, target, released: Box::new(released) };
         let Ok(metadata) = std::fs::symlink_metadata(&place.target) else {
             return Ok(place);
         };
@@ -48,15 +47,18 @@ impl Place {
         if !metadata.is_dir() {
             return Err(failed("it is a file, and should be a folder").with_hint("choose another folder"));
         }
-        let names = names_in(&place.target).map_err(|error| failed(&error.to_string()))?;
-        place.written = written(&names);
-        place.check(&names)?;
+        place.check(&place.target)?;
         Ok(place)
     }
 
-    /// Is nothing there but the earlier release?
-    fn check(&self, names: &[String]) -> Result<()> {
-        let n_others = names.iter().filter(|name| !self.written.contains(name)).count();
+    /// Is nothing in a folder but an earlier release?
+    fn check(&self, folder: &Path) -> Result<()> {
+        let names = names_in(folder).map_err(|error| cannot_write(&self.target, &error.to_string()))?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let released = (self.released)(folder);
+        let n_others = names.iter().filter(|name| !released.contains(name)).count();
         if n_others == 0 {
             return Ok(());
         }
@@ -72,37 +74,41 @@ fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
 /// A folder that is being written. Dropped, it is gone.
 pub(crate) struct UnfinishedFolder {
     place: Place,
-    folder: TempDir,
+    folder: HiddenFolder,
 }
 
 impl UnfinishedFolder {
     /// Starts a folder.
     pub(crate) fn create(place: Place) -> Result<Self> {
-        Ok(UnfinishedFolder { folder: hidden(&place)?, place })
+        let folder = HiddenFolder::create_in(&place.parent)
+            .map_err(|error| cannot_write(&place.target, &error.to_string()))?;
+        Ok(UnfinishedFolder { folder, place })
     }
 
-    /// Where a file of the folder is written.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    /// Starts a file of the folder.
+    pub(crate) fn file(&self, name: &str) -> Result<Unfinished> {
+        Unfinished::create_as(&self.folder.path().join(name), &self.place.target.join(name))
     }
 
     /// Makes it appear.
     pub(crate) fn appear(self) -> Result<()> {
-        let UnfinishedFolder { place, folder } = self;
+        let UnfinishedFolder { place, mut folder } = self;
         let failed = |error: std::io::Error| cannot_write(&place.target, &error.to_string());
+        let _turn = hidden::turn(&place.parent).map_err(failed)?;
+        let _changing = hidden::changing();
+        // Like any other new folder: what the user's mask allows.
+        #[cfg(unix)]
+        std::fs::set_permissions(folder.path(), hidden::allowed(0o777)).map_err(failed)?;
         if !place.target.exists() {
-            std::fs::rename(folder.path(), &place.target).map_err(failed)?;
-            // There is nothing left at its old name to remove.
-            let _ = folder.keep();
-            return Ok(());
+            return folder.rename(&place.target).map_err(failed);
         }
         exchange(&place, folder.path()).map_err(failed)?;
-        // Now the hidden folder holds what was there. It is removed only if that is what was looked at before.
-        let names = names_in(folder.path()).map_err(failed)?;
-        if let Err(error) = place.check(&names) {
+        // Now the hidden folder holds what was there. It is removed only if that is a release.
+        if let Err(error) = place.check(folder.path()) {
             exchange(&place, folder.path()).map_err(failed)?;
             return Err(error);
         }
+        drop(folder);
         Ok(())
     }
 }
@@ -125,22 +131,16 @@ fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
 
 /// The same in three steps; if the second fails, the first is undone.
 fn exchange_in_steps(place: &Place, folder: &Path) -> std::io::Result<()> {
-    let aside = hidden(place).map_err(|error| std::io::Error::other(error.to_string()))?.keep();
+    let outside = HiddenFolder::create_now(&place.parent)?;
+    let aside = outside.path().join("aside");
     std::fs::rename(&place.target, &aside)?;
-    std::fs::rename(folder, &place.target).inspect_err(|_| {
-        let _ = std::fs::rename(&aside, &place.target);
-    })?;
+    let renamed = std::fs::rename(folder, &place.target);
+    if renamed.is_err() && std::fs::rename(&aside, &place.target).is_err() {
+        // What was there is not removed, even if it has a hidden name now.
+        std::mem::forget(outside);
+    }
+    renamed?;
     std::fs::rename(&aside, folder)
-}
-
-/// An empty folder beside the target.
-fn hidden(place: &Place) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".incog-");
-    // Like any other new folder: what the user's mask allows.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempdir_in(&place.parent).map_err(|error| cannot_write(&place.target, &error.to_string()))
 }
 
 #[cfg(test)]
@@ -157,9 +157,8 @@ mod tests {
     }
 
     fn write(target: &Path, file: &str) -> Result<()> {
-        let all_is_known = |names: &[String]| names.to_vec();
-        let folder = UnfinishedFolder::create(Place::look(target, all_is_known)?)?;
-        std::fs::write(folder.file(file), "x").unwrap();
+        let folder = UnfinishedFolder::create(Place::look(target, names)?)?;
+        folder.file(file)?.finish()?.appear()?;
         folder.appear()
     }
 
@@ -178,8 +177,8 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let target = outside.path().join("release");
         write(&target, "a.csv").unwrap();
-        let place = Place::look(&target, <[String]>::to_vec).unwrap();
-        let folder = hidden(&place).unwrap();
+        let place = Place::look(&target, names).unwrap();
+        let folder = HiddenFolder::create_in(outside.path()).unwrap();
         std::fs::write(folder.path().join("b.csv"), "x").unwrap();
         exchange_in_steps(&place, folder.path()).unwrap();
         assert_eq!((names(&target), names(folder.path())), (vec!["b.csv".into()], vec!["a.csv".into()]));
@@ -190,8 +189,9 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let target = outside.path().join("release");
         write(&target, "a.csv").unwrap();
-        let folder = UnfinishedFolder::create(Place::look(&target, <[String]>::to_vec).unwrap()).unwrap();
-        std::fs::write(folder.file("b.csv"), "x").unwrap();
+        let released = |_: &Path| vec!["a.csv".to_owned()];
+        let folder = UnfinishedFolder::create(Place::look(&target, released).unwrap()).unwrap();
+        std::fs::write(folder.folder.path().join("b.csv"), "x").unwrap();
         std::fs::write(target.join("mine.txt"), "mine").unwrap();
         let error = folder.appear().unwrap_err().to_string();
         assert!(error.ends_with("holds 1 files that no earlier release lists"), "{error}");
@@ -206,7 +206,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let place = Place::look(&outside.path().join("release"), |_| Vec::new()).unwrap();
         let folder = UnfinishedFolder::create(place).unwrap();
-        std::fs::write(folder.file("a.csv"), "x").unwrap();
+        std::fs::write(folder.folder.path().join("a.csv"), "x").unwrap();
         drop(folder);
         assert!(names(outside.path()).is_empty());
     }
@@ -215,8 +215,8 @@ mod tests {
     fn what_is_no_earlier_release_stays() {
         let outside = tempfile::tempdir().unwrap();
         let refused = |target: &Path, known: &[&str]| {
-            let known = known.iter().map(|&name| name.to_owned()).collect();
-            Place::look(target, |_| known).unwrap_err().to_string()
+            let known: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
+            Place::look(target, move |_| known.clone()).err().unwrap().to_string()
         };
         let target = outside.path().join("release");
         assert!(refused(&target.join("below"), &[]).ends_with("its parent folder does not exist"));

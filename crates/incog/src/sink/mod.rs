@@ -2,17 +2,25 @@
 //!
 //! **Nothing leaves unverified**: a sink takes a [`Verified`](incog_verify::Verified) release and nothing else.
 //! **Whole or absent**: a file is written beside its target under another name, flushed to the disk, and renamed.
-//! If anything fails or the run is cancelled, the unfinished file is removed and the target is as it was.
+//! If anything fails or the run is cancelled, the unfinished file is removed and the target is as it was. **Together or not at
+//! all**: a release and its record appear both, or neither does ([`appear`]).
 
 mod buckets;
 mod csv;
 mod folder;
+mod hidden;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod shuffle;
+mod standard;
+mod together;
 
 pub(crate) use folder::{Place, UnfinishedFolder};
+pub use hidden::{LeftNothing, leave_nothing};
+pub use standard::check_standard_output;
+pub(crate) use together::{NewFolder, appear};
 
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +28,9 @@ use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, Verified};
 use incog_verify::{VerifiedAnatomy, VerifiedDatabase};
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::job::Order;
+use crate::sink::hidden::HiddenFile;
 use crate::source::{Format, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
 use crate::spill::Memory;
 
@@ -157,8 +165,55 @@ impl Layout {
 
 /// An output that is being written, under another name than its own.
 pub(crate) struct Unfinished {
-    path: PathBuf,
+    place: FilePlace,
     writer: Writer,
+}
+
+/// Where a file is to appear.
+#[derive(Debug, Clone)]
+struct FilePlace {
+    path: PathBuf,
+    /// What it is called in messages.
+    name: PathBuf,
+    access: Access,
+    folder: InFolder,
+}
+
+/// Who else writes to the folder that a file appears in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InFolder {
+    /// Whoever likes.
+    Shared,
+    /// Nobody: it is hidden itself, and this process has it locked.
+    Own,
+}
+
+impl FilePlace {
+    fn new(path: &Path, access: Access) -> Self {
+        FilePlace { path: path.to_owned(), name: path.to_owned(), access, folder: InFolder::Shared }
+    }
+
+    /// Nothing but a file may be there.
+    fn check(&self) -> Result<()> {
+        if self.path.is_dir() {
+            return Err(cannot_write(&self.name, "it is a folder"));
+        }
+        // A device or pipe would not be written to but replaced by the renamed file.
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(cannot_write(&self.name, "it is a device or a pipe")
+                .with_hint("to write to a pipe, give `-` and redirect"));
+        }
+        Ok(())
+    }
+}
+
+/// Who may read a file, once it is finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Like any other new file: what the user's mask allows.
+    Usual,
+    /// It is nobody else's business.
+    Owner,
 }
 
 enum Writer {
@@ -174,74 +229,81 @@ struct Hashed {
 }
 
 enum Target {
-    File(BufWriter<NamedTempFile>),
-    Standard(BufWriter<std::io::Stdout>),
+    File(BufWriter<HiddenFile>),
+    Standard(BufWriter<File>),
 }
 
 impl Unfinished {
     /// Starts an output; compressed if its name ends in `.gz` or `.zst`, and `-` is standard output.
     pub(crate) fn create(path: &Path) -> Result<Self> {
-        // Like any other new file: what the user's mask allows.
-        Unfinished::with_mode(path, 0o666)
+        Unfinished::create_in(path, None)
+    }
+
+    /// The same, where the folder may be one that is yet to be made.
+    pub(crate) fn create_in(path: &Path, new_folder: Option<&NewFolder>) -> Result<Self> {
+        let place = FilePlace::new(path, Access::Usual);
+        match new_folder.filter(|folder| folder.holds(path)) {
+            Some(folder) => {
+                Unfinished::start(place, folder.parent()).map_err(|error| folder.cannot_make(&error))
+            }
+            None => Unfinished::start(place, folder_of(path)),
+        }
     }
 
     /// The same for a file that is nobody else's business.
     pub(crate) fn create_private(path: &Path) -> Result<Self> {
-        Unfinished::with_mode(path, 0o600)
+        Unfinished::start(FilePlace::new(path, Access::Owner), folder_of(path))
     }
 
-    #[cfg_attr(not(unix), expect(unused_variables, reason = "files have modes on Unix only"))]
-    fn with_mode(path: &Path, mode: u32) -> Result<Self> {
-        let failed = |problem: &str| cannot_write(path, problem);
-        if path.as_os_str() == STANDARD {
-            let to = Target::Standard(BufWriter::with_capacity(BUFFER, std::io::stdout()));
+    /// The same for a file of a folder that has yet to appear, and is called otherwise in messages.
+    fn create_as(path: &Path, name: &Path) -> Result<Self> {
+        let place = FilePlace::new(path, Access::Usual);
+        let place = FilePlace { name: name.to_owned(), folder: InFolder::Own, ..place };
+        Unfinished::start(place, folder_of(path))
+    }
+
+    /// Starts an output which is in another folder until it appears.
+    fn start(place: FilePlace, folder: &Path) -> Result<Self> {
+        let failed = |error: std::io::Error| cannot_write(&place.name, &error.to_string());
+        if place.path.as_os_str() == STANDARD {
+            let to = Target::Standard(BufWriter::with_capacity(BUFFER, standard::output()?));
             let writer = Writer::Plain(Hashed { to, digest: Sha256::new() });
-            return Ok(Unfinished { path: path.to_owned(), writer });
+            return Ok(Unfinished { place, writer });
         }
-        if path.is_dir() {
-            return Err(failed("it is a folder"));
-        }
-        // A device or pipe would not be written to but replaced by the renamed file.
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        place.check()?;
+        if !folder.is_dir() {
             return Err(
-                failed("it is a device or a pipe").with_hint("to write to a pipe, give `-` and redirect")
+                cannot_write(&place.name, "its folder does not exist").with_hint("create the folder first")
             );
         }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let file = match place.folder {
+            InFolder::Shared => HiddenFile::create_in(folder),
+            InFolder::Own => HiddenFile::create_in_own(folder),
         };
-        if !folder.is_dir() {
-            return Err(failed("its folder does not exist").with_hint("create the folder first"));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".incog-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-        let file = builder.tempfile_in(folder).map_err(|error| failed(&error.to_string()))?;
+        let file = file.map_err(failed)?;
         let to = Target::File(BufWriter::with_capacity(BUFFER, file));
         let hashed = Hashed { to, digest: Sha256::new() };
-        let writer = match Packing::of(path) {
+        let writer = match Packing::of(&place.path) {
             Packing::Gzip => {
                 Writer::Gzip(Box::new(flate2::write::GzEncoder::new(hashed, flate2::Compression::default())))
             }
-            Packing::Zstd => Writer::Zstd(Box::new(
-                zstd::stream::write::Encoder::new(hashed, 0).map_err(|error| failed(&error.to_string()))?,
-            )),
+            Packing::Zstd => {
+                Writer::Zstd(Box::new(zstd::stream::write::Encoder::new(hashed, 0).map_err(failed)?))
+            }
             Packing::None => Writer::Plain(hashed),
         };
-        Ok(Unfinished { path: path.to_owned(), writer })
+        Ok(Unfinished { place, writer })
     }
 
     /// Appends bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(|error| cannot_write(&self.path, &error.to_string()))
+        self.write_all(bytes).map_err(|error| cannot_write(&self.place.name, &error.to_string()))
     }
 
     /// Ends the output and brings it to the disk.
     pub(crate) fn finish(self) -> Result<Finished> {
-        let Unfinished { path, writer } = self;
-        let failed = |error: std::io::Error| cannot_write(&path, &error.to_string());
+        let Unfinished { place, writer } = self;
+        let failed = |error: std::io::Error| cannot_write(&place.name, &error.to_string());
         let Hashed { to, digest } = match writer {
             Writer::Plain(hashed) => hashed,
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
@@ -258,16 +320,33 @@ impl Unfinished {
                 Some(file)
             }
         };
-        Ok(Finished { path, file, sha256: digest.finalize().into() })
+        Ok(Finished { place, file, sha256: digest.finalize().into() })
+    }
+}
+
+/// The folder that a path is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
 /// An output that is whole and on disk, but not yet under its own name. Dropped, it is gone.
 pub(crate) struct Finished {
-    path: PathBuf,
+    place: FilePlace,
     /// `None` if it went to standard output.
-    file: Option<NamedTempFile>,
+    file: Option<HiddenFile>,
     sha256: [u8; 32],
+}
+
+/// What came of a file that was to appear only where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Appeared {
+    /// It is there.
+    New,
+    /// Another one is there; this one is gone.
+    NotNew,
 }
 
 impl Finished {
@@ -278,27 +357,33 @@ impl Finished {
 
     /// Makes it appear.
     pub(crate) fn appear(self) -> Result<()> {
-        let Finished { path, file, .. } = self;
-        match file {
-            None => Ok(()),
-            Some(file) => {
-                file.persist(&path).map_err(|error| cannot_write(&path, &error.error.to_string()))?;
-                Ok(())
-            }
+        appear(vec![self], None)
+    }
+
+    /// Makes it appear unless a file is there.
+    pub(crate) fn appear_new(mut self) -> Result<Appeared> {
+        let failed = |error: std::io::Error| cannot_write(&self.place.name, &error.to_string());
+        let Some(file) = &mut self.file else {
+            return Ok(Appeared::New);
+        };
+        open_up(file, self.place.access).map_err(failed)?;
+        let _changing = hidden::changing();
+        match file.rename_new(&self.place.path) {
+            Ok(()) => Ok(Appeared::New),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(Appeared::NotNew),
+            Err(error) => Err(failed(error)),
         }
     }
 }
 
-impl Finished {
-    /// Makes it appear, unless something of that name is there; says whether it did.
-    pub(crate) fn appear_if_absent(self) -> Result<bool> {
-        let Finished { path, file, .. } = self;
-        match file.map(|file| file.persist_noclobber(&path)) {
-            None | Some(Ok(_)) => Ok(true),
-            Some(Err(error)) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-            Some(Err(error)) => Err(cannot_write(&path, &error.error.to_string())),
-        }
+/// Lets those read a file who may.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "files have modes on Unix only"))]
+fn open_up(file: &HiddenFile, access: Access) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if access == Access::Usual {
+        return file.as_file().set_permissions(hidden::allowed(0o666));
     }
+    Ok(())
 }
 
 impl Write for Unfinished {

@@ -1,0 +1,248 @@
+//! Several processes at once, processes that are killed or stopped, and files that change meanwhile.
+#![cfg(unix)]
+
+mod folder;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use folder::{Folder, Said, people};
+
+const OLD: &str = "an older release\n";
+
+/// A run that takes a while to write.
+const LARGE: [&str; 8] = ["anonymize", "large.csv", "--qi", "sex", "--other", "note", "-k", "5"];
+
+/// Sends a signal.
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success(), "no process takes {name}");
+}
+
+/// Waits until something holds.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(120), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What is being written.
+fn hidden(folder: &Folder) -> Vec<String> {
+    let names = std::fs::read_dir(folder.path("")).unwrap().flatten().map(|entry| entry.file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(".incog-")).collect()
+}
+
+/// A table of 17 MB, in a folder with the usual job.
+fn large() -> Folder {
+    let folder = Folder::new();
+    let mut data = "sex,note\n".to_owned();
+    let mut state = 1_u64;
+    for n in 0..300_000 {
+        // Text that is hard to compress, so that writing takes a while.
+        let words = [0; 3].map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state
+        });
+        data += &format!("{},{:016x}{:016x}{:016x}\n", ["f", "m"][n % 2], words[0], words[1], words[2]);
+    }
+    folder.write("large.csv", data);
+    folder
+}
+
+fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
+    folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// A run that was stopped while it writes.
+fn stopped(folder: &Folder, output: &str) -> Child {
+    let child = spawn(folder, &[&LARGE[..], &["-o", output]].concat());
+    wait_until("nothing is written", || !hidden(folder).is_empty());
+    signal(&child, "STOP");
+    child
+}
+
+fn said(child: Child) -> Said {
+    Said::new(&child.wait_with_output().unwrap())
+}
+
+/// Runs the binary by a line of a shell, in which it is `$0`.
+fn by_shell(folder: &Folder, line: &str) -> Said {
+    let mut command = Command::new("sh");
+    command.args(["-c", line, env!("CARGO_BIN_EXE_incog")]).current_dir(folder.path(""));
+    Said::new(&command.stdin(Stdio::null()).output().unwrap())
+}
+
+fn mode(folder: &Folder, path: &str) -> u32 {
+    folder.path(path).metadata().unwrap().permissions().mode() & 0o777
+}
+
+mod killed {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finished_is_its_owners_alone_and_the_next_run_removes_it() {
+        let folder = large();
+        let before = folder.files();
+        for output in ["new.csv.gz", "new/"] {
+            let mut child = stopped(&folder, output);
+            for name in hidden(&folder) {
+                assert_eq!(mode(&folder, &name), 0o600, "{name}");
+            }
+            // While it lives, nobody takes its files for left behind.
+            folder.done(&["anonymize", "incog.toml", "--no-record", "-o", "other.csv"]);
+            assert!(!hidden(&folder).is_empty());
+            signal(&child, "KILL");
+            child.wait().unwrap();
+            assert!(!folder.path("new").exists(), "the folder appears with its release");
+            assert!(!hidden(&folder).is_empty(), "nobody could clean up");
+            folder.done(&["anonymize", "incog.toml", "--no-record", "-o", "other.csv"]);
+            std::fs::remove_file(folder.path("other.csv")).unwrap();
+            assert_eq!(folder.files(), before, "{output}");
+        }
+    }
+
+    #[test]
+    fn finished_files_and_folders_are_open_to_those_whom_the_mask_allows() {
+        let masks = [("022", 0o644, 0o755), ("027", 0o640, 0o750), ("002", 0o664, 0o775)];
+        for (mask, file, new_folder) in masks {
+            let folder = Folder::new();
+            let said = by_shell(&folder, &format!("umask {mask}; exec \"$0\" anonymize incog.toml -o new/"));
+            assert_eq!(said.code, Some(0), "{said:?}");
+            let modes = ["new", "new/data.csv", "new/data.csv.incog.json", "incog.key"]
+                .map(|path| mode(&folder, path));
+            assert_eq!(modes, [new_folder, file, file, 0o600], "{mask}");
+        }
+    }
+}
+
+mod at_once {
+    use super::*;
+
+    #[test]
+    fn runs_that_write_to_one_folder_take_turns() {
+        let folder = Folder::new();
+        let lock = std::fs::File::open(folder.path("")).unwrap();
+        lock.lock().unwrap();
+        let mut child = spawn(&folder, &["anonymize", "incog.toml"]);
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(child.try_wait().unwrap().is_none(), "it does not wait for its turn");
+        assert!(!folder.path("release.csv").exists());
+        lock.unlock().unwrap();
+        assert_eq!(said(child).code, Some(0));
+        folder.done(&["verify", "release.csv", "--record", "release.csv.incog.json"]);
+    }
+
+    #[test]
+    fn a_release_and_its_record_are_of_the_same_run() {
+        let folder = Folder::new();
+        folder.write("data.csv", people(0..3000));
+        for round in 0..8 {
+            let arguments = ["anonymize", "incog.toml", "--order", "shuffle", "--output", "out/"];
+            let runs: Vec<Child> = (0..3).map(|_| spawn(&folder, &arguments)).collect();
+            for run in runs {
+                let said = said(run);
+                assert_eq!(said.code, Some(0), "{said:?}");
+            }
+            folder.done(&[
+                "verify",
+                "out/data.csv",
+                "--record",
+                "out/data.csv.incog.json",
+                "--key",
+                "incog.key",
+            ]);
+            assert_eq!(hidden(&folder), [""; 0], "round {round}");
+            if round % 2 == 0 {
+                std::fs::remove_dir_all(folder.path("out")).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn if_the_record_cannot_appear_neither_does_the_release() {
+        let folder = large();
+        folder.done(&["anonymize", "incog.toml", "-o", "first.csv"]);
+        folder.write("new.csv.gz", OLD);
+        let child = stopped(&folder, "new.csv.gz");
+        // A file cannot take the place of a folder.
+        std::fs::create_dir(folder.path("new.csv.gz.incog.json")).unwrap();
+        signal(&child, "CONT");
+        said(child).failed(2, &["cannot write `", "new.csv.gz.incog.json`: it is a folder"]);
+        assert_eq!(folder.read("new.csv.gz"), OLD);
+        assert_eq!(hidden(&folder), [""; 0]);
+    }
+
+    #[test]
+    fn first_runs_at_once_have_one_key() {
+        for round in 0..5 {
+            let folder = Folder::new();
+            let names: Vec<String> = (0..6).map(|run| format!("r{run}.csv")).collect();
+            let runs: Vec<Child> =
+                names.iter().map(|name| spawn(&folder, &["anonymize", "incog.toml", "-o", name])).collect();
+            for run in runs {
+                let said = said(run);
+                assert_eq!(said.code, Some(0), "round {round}: {said:?}");
+            }
+            for name in &names {
+                let record = format!("{name}.incog.json");
+                let arguments =
+                    ["verify", name, "--job", "incog.toml", "--record", &record, "--key", "incog.key"];
+                folder.done(&arguments);
+            }
+        }
+    }
+
+    /// The same without chance: the other run's key appears while this one writes.
+    #[test]
+    fn a_record_is_sealed_with_the_key_on_disk() {
+        let folder = large();
+        let child = stopped(&folder, "new.csv.gz");
+        let key = "0123456789abcdef".repeat(4) + "\n";
+        folder.write("incog.key", &key);
+        signal(&child, "CONT");
+        let said = said(child);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(folder.read("incog.key"), key);
+        folder.done(&["verify", "new.csv.gz", "--record", "new.csv.gz.incog.json", "--key", "incog.key"]);
+        assert_eq!(hidden(&folder), [""; 0]);
+    }
+
+    #[test]
+    fn a_job_file_that_appears_meanwhile_is_not_replaced() {
+        let folder = large();
+        let pipe = folder.path("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let child = spawn(&folder, &["init", "pipe.csv", "-o", "new.toml"]);
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        folder.write("new.toml", "mine\n");
+        std::io::Write::write_all(&mut writer, people(0..60).as_bytes()).unwrap();
+        drop(writer);
+        said(child).failed(2, &["is there already", "--force"]);
+        assert_eq!(folder.read("new.toml"), "mine\n");
+    }
+}
+
+#[test]
+fn a_standard_output_that_is_closed_is_an_error() {
+    let folder = Folder::new();
+    let before = folder.files();
+    let make = "hierarchy make --rule '{ intervals = [5, 10] }' --column age --against data.csv";
+    for (arguments, redirected) in [
+        ("anonymize incog.toml -o - --record r.json", ">&-"),
+        ("init data.csv -o -", ">&-"),
+        (make, ">&-"),
+        // Open, but for reading.
+        ("anonymize incog.toml -o -", "1</dev/null"),
+    ] {
+        let said = by_shell(&folder, &format!("exec \"$0\" {arguments} {redirected}"));
+        said.failed(2, &["cannot write `-`"]);
+        assert_eq!(folder.files(), before, "{arguments}");
+    }
+    // What somebody throws away on purpose is no mistake.
+    let said = by_shell(&folder, "exec \"$0\" anonymize incog.toml -o - > /dev/null");
+    assert_eq!(said.code, Some(0), "{said:?}");
+}
