@@ -1,6 +1,7 @@
 //! The command line: parses arguments, calls the library, prints. stdout is data, stderr is for people.
 //!
-//! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error.
+//! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error; 130 and 143 when a signal ended it (Ctrl-C,
+//! SIGTERM).
 #![forbid(unsafe_code)]
 
 mod init;
@@ -14,6 +15,7 @@ mod list;
 mod explain;
 mod overrides;
 mod signals;
+mod threads;
 mod output;
 
 use std::process::ExitCode;
@@ -29,7 +31,13 @@ static ALLOCATOR: incog_bits::LargePages = incog_bits::LargePages;
 
 /// Publishes microdata that cannot be joined back to people, and proves it.
 #[derive(Debug, Parser)]
-#[command(name = "incog", version, arg_required_else_help = true)]
+#[command(
+    name = "incog",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done, 1 nothing satisfies the policy or a check says no, 2 error, 130 and 143 when a signal \
+                  ended it (Ctrl-C, SIGTERM)."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

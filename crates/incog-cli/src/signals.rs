@@ -1,18 +1,28 @@
 //! How a run is watched: a signal ends it without leaving anything behind, and a terminal is told how far it is.
+//!
+//! A signal ends the process at once, whatever it is at, with the exit code that a shell gives to whom the signal ended: 130 for
+//! Ctrl-C, 143 for SIGTERM, 129 for SIGHUP. What was being written is removed first.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::output::complain;
-use incog::{Error, ErrorKind, Result, Stage, Watch};
+use crate::threads;
+use incog::{Result, Stage, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Runs that are over sooner show nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
+
+/// What the threads here need for their own calls.
+const STACK: usize = 256 << 10;
+
+/// The progress line, once there is one.
+static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
 /// The one watch of a run, with a progress line on terminals.
 pub(crate) struct Watched {
@@ -33,37 +43,23 @@ pub(crate) fn outlive_file_limits() {
     }
 }
 
-/// The one watch of this run: a signal cancels it, so that nothing half-written is left behind. A second one ends the
-/// process at once, should it hang in a read.
+/// Starts all that a run needs beside itself: whoever waits for signals, the threads that share its work, and the progress line.
 pub(crate) fn watch() -> Result<Watched> {
+    // First of all: threads inherit which signals they leave to another.
+    listen();
+    threads::start()?;
     let watch = Arc::new(Watch::new());
-    let cancelled = Arc::clone(&watch);
-    start(watch, move || {
-        if cancelled.is_cancelled() {
-            std::process::exit(2);
-        }
-        cancelled.cancel();
-    })
-}
-
-/// The same for a run that writes nothing: a signal ends it at once, whatever it is at.
-pub(crate) fn watch_reading() -> Result<Watched> {
-    start(Arc::new(Watch::new()), || {
-        complain("error: cancelled");
-        std::process::exit(2);
-    })
-}
-
-fn start(watch: Arc<Watch>, handler: impl FnMut() + 'static + Send) -> Result<Watched> {
-    ctrlc::set_handler(handler)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot listen for signals: {error}")))?;
     let (ends, ended) = channel();
+    // Draws on terminals only.
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if bar.is_hidden() {
+        return Ok(Watched { watch, ends: None, progress: None });
+    }
     let watched = Arc::clone(&watch);
-    let progress = std::thread::spawn(move || {
+    let progress = std::thread::Builder::new().stack_size(STACK).spawn(move || {
         let start = Instant::now();
-        // Draws on terminals only.
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("the template is right"));
+        let bar = LINE.get_or_init(|| bar);
         while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             if start.elapsed() < PATIENCE {
                 continue;
@@ -75,7 +71,60 @@ fn start(watch: Arc<Watch>, handler: impl FnMut() + 'static + Send) -> Result<Wa
         }
         bar.finish_and_clear();
     });
-    Ok(Watched { watch, ends: Some(ends), progress: Some(progress) })
+    // A run without a progress line is a run all the same.
+    Ok(Watched { watch, ends: Some(ends), progress: progress.ok() })
+}
+
+/// Waits for signals that end a run. If nobody can, they end the process as they do by default: what it was writing is left
+/// behind, readable by its owner only, and the next run removes it.
+#[cfg(unix)]
+fn listen() {
+    use nix::sys::signal::SigSet;
+
+    let mut signals = SigSet::empty();
+    ending().for_each(|signal| signals.add(signal));
+    if signals.thread_block().is_err() {
+        return;
+    }
+    let waits = move || {
+        let Ok(signal) = signals.wait() else {
+            return;
+        };
+        // Another one ends the process, should this one be held up.
+        let _ = signals.thread_unblock();
+        end(128 + signal as i32);
+    };
+    if std::thread::Builder::new().stack_size(STACK).spawn(waits).is_err() {
+        let _ = signals.thread_unblock();
+    }
+}
+
+/// The signals that end a run: not those that whoever started it wants to be ignored (`nohup`).
+#[cfg(unix)]
+fn ending() -> impl Iterator<Item = nix::sys::signal::Signal> {
+    use nix::sys::signal::Signal;
+
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let is_ignored = move |signal: Signal| ignored >> (signal as u64 - 1) & 1 == 1;
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().filter(move |&signal| !is_ignored(signal))
+}
+
+#[cfg(not(unix))]
+fn listen() {
+    // If it fails, the process ends as it does by default.
+    let _ = ctrlc::set_handler(|| end(130));
+}
+
+/// Ends the process.
+fn end(code: i32) {
+    let _left = incog::leave_nothing();
+    if let Some(line) = LINE.get() {
+        line.finish_and_clear();
+    }
+    complain("error: cancelled");
+    std::process::exit(code);
 }
 
 impl Watched {

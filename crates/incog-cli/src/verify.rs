@@ -9,7 +9,7 @@ use incog::verify::{Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
 use incog::{Error, ErrorKind, Job, Key, Plan, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
-use crate::signals::{Watched, watch_reading};
+use crate::signals::{Watched, watch};
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let watch = watch_reading()?;
+    let watch = watch()?;
     let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
     let publisher = arguments.publisher.as_deref().map(PublicKey::read).transpose()?;

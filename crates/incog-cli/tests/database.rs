@@ -396,7 +396,7 @@ fn a_signal_leaves_nothing() {
     assert!(killed.success());
     while std::io::Write::write_all(&mut writer, b"B1,SC1,Discrete,60\n").is_ok() {}
     let said = Said::new(&child.wait_with_output().unwrap());
-    said.failed(2, &["error: cancelled"]);
+    said.failed(143, &["error: cancelled"]);
     assert_eq!(folder.files(), before);
 }
 

@@ -179,7 +179,7 @@ fn a_signal_while_writing_leaves_nothing() {
         }
         let killed = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status().unwrap();
         assert!(killed.success());
-        Said::new(&child.wait_with_output().unwrap()).failed(2, &["error: cancelled"]);
+        Said::new(&child.wait_with_output().unwrap()).failed(143, &["error: cancelled"]);
         assert_eq!(folder.files(), before, "{output}");
     };
     run("new.csv.gz");

@@ -476,7 +476,7 @@ fn a_signal_ends_the_run_and_leaves_nothing() {
     assert!(killed.success());
     while std::io::Write::write_all(&mut stdin, data.as_bytes()).is_ok() {}
     let said = Said::new(&child.wait_with_output().unwrap());
-    said.failed(2, &["error: cancelled"]);
+    said.failed(143, &["error: cancelled"]);
     assert_eq!(folder.files(), before);
 }
 

@@ -117,6 +117,81 @@ mod killed {
             assert_eq!(modes, [new_folder, file, file, 0o600], "{mask}");
         }
     }
+
+    /// Is a signal ignored in this process, and so in those that it starts?
+    fn is_ignored(number: u32) -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask =
+            status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim().to_owned();
+        u64::from_str_radix(&mask, 16).unwrap_or(0) >> (number - 1) & 1 == 1
+    }
+
+    #[test]
+    fn every_command_ends_at_once_with_the_exit_code_of_its_signal() {
+        let folder = Folder::new();
+        let pipe = folder.path("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        folder.replace("incog.toml", "path = \"data.csv\"", "path = \"pipe.csv\"");
+        let before = folder.files();
+        let commands: [&[&str]; 6] = [
+            &["anonymize", "incog.toml"],
+            &["search", "incog.toml"],
+            &["compare", "incog.toml"],
+            &["init", "pipe.csv", "-o", "new.toml"],
+            &["verify", "pipe.csv", "--qi", "age", "-k", "2"],
+            &["hierarchy", "check", "incog.toml"],
+        ];
+        for arguments in commands {
+            for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+                if is_ignored(number) {
+                    eprintln!("SIG{name} is ignored here: not tested");
+                    continue;
+                }
+                let child = spawn(&folder, arguments);
+                // Opening it waits for the process to read, and so for somebody to wait for signals.
+                let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+                std::io::Write::write_all(&mut writer, b"name,age,sex,zip,ill\n").unwrap();
+                signal(&child, name);
+                // It waits for data that never come, and ends all the same.
+                let said = said(child);
+                said.failed(128 + number as i32, &["error: cancelled"]);
+                assert_eq!(folder.files(), before, "{arguments:?}");
+                drop(writer);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_ignored_is_ignored() {
+        let folder = Folder::new();
+        let pipe = folder.path("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        folder.replace("incog.toml", "path = \"data.csv\"", "path = \"pipe.csv\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' HUP; exec \"$0\" anonymize incog.toml", env!("CARGO_BIN_EXE_incog")]);
+        let child = command.current_dir(folder.path("")).stderr(Stdio::piped()).spawn().unwrap();
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        signal(&child, "HUP");
+        std::io::Write::write_all(&mut writer, people(0..60).as_bytes()).unwrap();
+        drop(writer);
+        let said = said(child);
+        if cfg!(target_os = "linux") {
+            assert_eq!(said.code, Some(0), "{said:?}");
+        }
+    }
+
+    #[test]
+    fn a_signal_while_writing_removes_what_is_there() {
+        let folder = large();
+        let before = folder.files();
+        for output in ["new.csv.gz", "new/"] {
+            let child = stopped(&folder, output);
+            signal(&child, "TERM");
+            signal(&child, "CONT");
+            said(child).failed(143, &["error: cancelled"]);
+            assert_eq!(folder.files(), before, "{output}");
+        }
+    }
 }
 
 mod at_once {
@@ -245,4 +320,24 @@ fn a_standard_output_that_is_closed_is_an_error() {
     // What somebody throws away on purpose is no mistake.
     let said = by_shell(&folder, "exec \"$0\" anonymize incog.toml -o - > /dev/null");
     assert_eq!(said.code, Some(0), "{said:?}");
+}
+
+/// Where not all threads can be had there are fewer; where nothing can be done, it says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn little_memory_is_no_panic() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml"]);
+    for megabytes in [20, 30, 40, 60, 80, 120, 160, 240, 400] {
+        let line = format!("ulimit -v {}; exec \"$0\" anonymize incog.toml", megabytes * 1024);
+        let said = by_shell(&folder, &line);
+        said.has_no_cell();
+        // 126 and 127: the program itself does not fit, and is not even started.
+        let is_fine = matches!(said.code, Some(0 | 126 | 127));
+        assert!(
+            is_fine || said.code == Some(2) && said.stderr.starts_with("error: "),
+            "{megabytes} MB: {said:?}"
+        );
+        assert_eq!(hidden(&folder), [""; 0], "{megabytes} MB");
+    }
 }
