@@ -272,3 +272,55 @@ fn three_hundred_columns_and_a_cell_of_a_megabyte_are_released() {
     said.failed(2, &["its folder does not exist"]);
     assert!(said.stderr.len() < 1000);
 }
+
+/// A text in units of so many bytes, the first byte of each first or last.
+fn wide(text: &str, n_bytes: usize, is_big: bool) -> Vec<u8> {
+    let unit = |byte: u8| {
+        let mut unit = vec![0; n_bytes];
+        unit[if is_big { n_bytes - 1 } else { 0 }] = byte;
+        unit
+    };
+    text.bytes().flat_map(unit).collect()
+}
+
+#[test]
+fn text_in_another_encoding_is_called_by_its_name() {
+    let folder = Folder::new();
+    let job = folder.read("incog.toml");
+    folder.done(&["anonymize", "incog.toml"]);
+    let marks: [(usize, bool, &[u8]); 4] = [
+        (2, false, &[0xFF, 0xFE]),
+        (2, true, &[0xFE, 0xFF]),
+        (4, false, &[0xFF, 0xFE, 0, 0]),
+        (4, true, &[0, 0, 0xFE, 0xFF]),
+    ];
+    for (n_bytes, is_big, mark) in marks {
+        let name = format!("it is UTF-{}, and should be UTF-8", 8 * n_bytes);
+        let parts = [name.as_str(), "hint: convert it, for example with iconv -f UTF-"];
+        for mark in [mark, &[]] {
+            let wide = |text: &str| [mark, &wide(text, n_bytes, is_big)].concat();
+            folder.write("wide.csv", wide(&people(0..60)));
+            folder.refused(&["anonymize", "incog.toml", "--input", "wide.csv"], &parts);
+            folder.refused(&["init", "wide.csv", "-o", "new.toml"], &parts);
+            folder.refused(&["verify", "wide.csv", "--qi", "age", "-k", "2"], &parts);
+            folder.write("incog.toml", wide(&job));
+            folder.refused(&["anonymize", "incog.toml"], &parts);
+            folder.write("incog.toml", &job);
+            let zip = folder.read("hierarchies/zip.csv");
+            folder.write("hierarchies/zip.csv", wide(&zip));
+            folder.refused(&["anonymize", "incog.toml"], &parts);
+            folder.write("hierarchies/zip.csv", zip);
+        }
+    }
+    folder.write("nul.csv", "na\0me,age,sex,zip,ill\nx,1,f,10101,asthma\n");
+    folder.refused(&["anonymize", "incog.toml", "--input", "nul.csv"], &["its first line has NUL bytes"]);
+}
+
+#[test]
+fn a_key_is_made_of_digits() {
+    let folder = Folder::new();
+    for text in ["+1".repeat(32), "-1".repeat(32), "0".repeat(63), String::new()] {
+        folder.write("incog.key", text);
+        folder.refused(&["anonymize", "incog.toml"], &["incog.key` is not a key of incog"]);
+    }
+}

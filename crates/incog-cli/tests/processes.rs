@@ -322,6 +322,188 @@ fn a_standard_output_that_is_closed_is_an_error() {
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
+#[cfg(target_os = "linux")]
+mod changing {
+    use std::fs::File;
+    use std::io::Write;
+
+    use incog_testkit::data::project;
+
+    use super::*;
+
+    /// How many bytes a process has read so far.
+    fn n_read(child: &Child) -> Option<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/io", child.id())).ok()?;
+        text.lines().find_map(|line| line.strip_prefix("rchar: ")?.parse().ok())
+    }
+
+    /// Runs the binary, and changes a file when a part of it is read. `None` if the run was too fast, which may be; it is tried
+    /// some times.
+    fn changed(folder: &Folder, file: &str, arguments: &[&str], change: fn(&File)) -> Said {
+        let text = folder.bytes(file);
+        for _ in 0..50 {
+            folder.write(file, &text);
+            // Long ago, so that any change has another time.
+            let handle = File::options().write(true).open(folder.path(file)).unwrap();
+            handle.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000)).unwrap();
+            let child = spawn(folder, arguments);
+            while n_read(&child).is_some_and(|n| n < 1 << 21) {}
+            signal(&child, "STOP");
+            let is_in_time = n_read(&child).is_some_and(|n| n > 1 << 21 && n < text.len() as u64 - (1 << 21));
+            if is_in_time {
+                change(&handle);
+            }
+            signal(&child, "CONT");
+            let said = said(child);
+            if is_in_time {
+                folder.write(file, &text);
+                return said;
+            }
+            assert_eq!(said.code, Some(0), "{said:?}");
+        }
+        panic!("the runs were too fast to change anything");
+    }
+
+    /// The last cell is cut: a table all the same.
+    fn cut(file: &File) {
+        let length = file.metadata().unwrap().len();
+        file.set_len(length - 20).unwrap();
+    }
+
+    fn touch(file: &File) {
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000)).unwrap();
+    }
+
+    fn lengthen(mut file: &File) {
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0)).unwrap();
+        file.write_all(b"f,0123456789abcdef\n").unwrap();
+    }
+
+    #[test]
+    fn input_that_changes_while_it_is_read_is_refused() {
+        let folder = large();
+        let text = folder.read("large.csv");
+        let rows = text.split_once('\n').unwrap().1;
+        folder.write("large.csv", format!("sex,note\n{}", rows.repeat(2)));
+        let release = [&LARGE[..], &["-o", "release.csv"]].concat();
+        let spilled = [&release[..], &["--memory", "256 MiB"]].concat();
+        let verify = ["verify", "large.csv", "--qi", "sex", "-k", "5"];
+        let init = ["init", "large.csv", "-o", "new.toml", "--force"];
+        let runs: [(&[&str], fn(&File)); 6] = [
+            (&release, cut),
+            (&release, lengthen),
+            (&release, touch),
+            (&spilled, cut),
+            (&verify, cut),
+            (&init, cut),
+        ];
+        for (arguments, change) in runs {
+            for made in ["release.csv", "release.csv.incog.json", "incog.key", "new.toml"] {
+                let _ = std::fs::remove_file(folder.path(made));
+            }
+            let said = changed(&folder, "large.csv", arguments, change);
+            said.failed(2, &["large.csv`: it changed while it was read"]);
+            assert!(!folder.path("release.csv").exists() && hidden(&folder).is_empty(), "{arguments:?}");
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_that_changes_while_it_is_read_is_refused() {
+        let folder = large();
+        folder.done(&[&LARGE[..], &["-o", "large.parquet"]].concat());
+        let arguments =
+            ["anonymize", "large.parquet", "--qi", "sex", "--other", "note", "-k", "5", "-o", "release.csv"];
+        let said = changed(&folder, "large.parquet", &arguments, touch);
+        said.failed(2, &["large.parquet`: it changed while it was read", "hint: wait until"]);
+        assert!(!folder.path("release.csv").exists());
+    }
+
+    /// The pipe is the last of several files: while it is open, all others are read.
+    #[test]
+    fn one_of_several_files_that_changes_is_refused() {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path("parts")).unwrap();
+        folder.write("parts/a.csv", people(0..60));
+        let pipe = folder.path("parts/b.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        folder.replace("incog.toml", "path = \"data.csv\"", "path = \"parts\"");
+        let child = spawn(&folder, &["anonymize", "incog.toml"]);
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        folder.write("parts/a.csv", people(0..30));
+        writer.write_all(people(60..120).as_bytes()).unwrap();
+        drop(writer);
+        said(child).failed(2, &["a.csv`: it changed while it was read"]);
+        assert!(!folder.path("release.csv").exists());
+    }
+
+    /// Tables of a database belong together.
+    #[test]
+    fn a_table_of_a_database_that_changes_before_all_are_read_is_refused() {
+        let folder = Folder::empty();
+        for name in ["student.csv", "takes.csv", "book.csv", "incog.toml"] {
+            std::fs::copy(project().join("examples/university").join(name), folder.path(name)).unwrap();
+        }
+        std::fs::create_dir(folder.path("dgh")).unwrap();
+        for name in ["dgh/book.csv", "dgh/course.csv"] {
+            std::fs::copy(project().join("examples/university").join(name), folder.path(name)).unwrap();
+        }
+        let pipe = folder.path("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        folder.replace("incog.toml", "\"book.csv\"", "\"pipe.csv\"");
+        let child = spawn(&folder, &["anonymize", "incog.toml"]);
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        let takes = folder.read("takes.csv");
+        folder.write("takes.csv", takes.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n");
+        writer.write_all(&folder.bytes("book.csv")).unwrap();
+        drop(writer);
+        said(child).failed(2, &["takes.csv`: it changed while it was read"]);
+        assert!(!folder.path("release").exists() && hidden(&folder).is_empty());
+    }
+
+    /// A record names the hierarchies by their digests, which are of what was read.
+    #[test]
+    fn a_hierarchy_that_changes_before_the_record_is_made_is_refused() {
+        let folder = large();
+        folder.write("hierarchies/sex.csv", "f;*\nm;*\n");
+        let flags = ["--hierarchies", "hierarchies/"];
+        let child = spawn(&folder, &[&LARGE[..], &flags, &["-o", "new.csv.gz"]].concat());
+        wait_until("nothing is written", || !hidden(&folder).is_empty());
+        signal(&child, "STOP");
+        folder.write("hierarchies/sex.csv", "f;any;*\nm;any;*\n");
+        signal(&child, "CONT");
+        said(child).failed(2, &["sex.csv`: it changed while it was read"]);
+        assert!(!folder.path("new.csv.gz").exists() && hidden(&folder).is_empty());
+    }
+
+    #[test]
+    fn a_file_on_standard_input_that_changes_is_refused() {
+        let folder = large();
+        let text = folder.bytes("large.csv");
+        let arguments = ["anonymize", "-", "--qi", "sex", "--other", "note", "-k", "5", "-o", "release.csv"];
+        let handle = File::options().write(true).open(folder.path("large.csv")).unwrap();
+        handle.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        for _ in 0..50 {
+            let input = File::open(folder.path("large.csv")).unwrap();
+            let mut command = folder.command(&arguments);
+            let child = command.stdin(Stdio::from(input)).stderr(Stdio::piped()).spawn().unwrap();
+            while n_read(&child).is_some_and(|n| n < 1 << 21) {}
+            signal(&child, "STOP");
+            let is_in_time = n_read(&child).is_some_and(|n| n < text.len() as u64 - (1 << 21));
+            if is_in_time {
+                cut(&handle);
+            }
+            signal(&child, "CONT");
+            let said = said(child);
+            if is_in_time {
+                said.failed(2, &["it changed while it was read"]);
+                return;
+            }
+        }
+        panic!("the runs were too fast to change anything");
+    }
+}
+
 /// Where not all threads can be had there are fewer; where nothing can be done, it says so.
 #[cfg(target_os = "linux")]
 #[test]

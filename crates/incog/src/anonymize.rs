@@ -168,6 +168,7 @@ impl Plan {
                 file.finish()
             };
             let mut sealed = finish(&key, input, file)?;
+            self.check_hierarchies()?;
             watch.check()?;
             if key.settle()? == KeyOnDisk::Another {
                 sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;

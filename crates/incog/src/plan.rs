@@ -26,7 +26,7 @@ use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
 use crate::record::{Key, Record};
 use crate::requirements::{self, Models};
-use crate::source::{Data, Format};
+use crate::source::{Data, Format, Stamps};
 use crate::spill::{Memory, Spilled};
 
 /// Data, policy and search, all checked.
@@ -41,6 +41,8 @@ pub struct Plan {
     pub(crate) rows: Box<dyn FrequencySource>,
     /// The rows of the table, where they did not fit the memory.
     pub(crate) spilled: Option<Spilled>,
+    /// The files of hierarchies as they were before they were read.
+    hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
     /// The part of it that generalizations are chosen by, if not the whole.
     pub(crate) decided_by: Option<Policy>,
@@ -182,6 +184,7 @@ impl Plan {
         };
 
         let files = data.files().to_vec();
+        let hierarchy_stamps = requirements::stamps_of(job);
         let (table, format, spilled) = match memory {
             Some(memory) => data.read_within(memory, |name| role(job, name), watch)?,
             None => {
@@ -294,7 +297,13 @@ impl Plan {
             attributes,
             rows,
             spilled,
+            hierarchy_stamps,
         })
+    }
+
+    /// Fails if a hierarchy file is another than the one that was read: a record would name the wrong one.
+    pub(crate) fn check_hierarchies(&self) -> Result<()> {
+        self.hierarchy_stamps.check("a hierarchy")
     }
 
     /// What is to be solved.

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::hierarchies;
 use crate::job::{DistanceJob, HierarchyJob, Job, LikenessJob, NumberOrText, RequireJob, RoleJob};
 use crate::plan::Mistakes;
+use crate::source::Stamps;
 use crate::verification;
 
 /// A requirement whose model and numbers make sense.
@@ -335,6 +336,16 @@ pub(crate) fn hierarchies_of(job: &Job) -> impl Iterator<Item = (String, &Hierar
     let requires = job.policy.require.iter().enumerate();
     requires
         .filter_map(|(at, require)| Some((format!("policy.require.{}", at + 1), require.hierarchy.as_ref()?)))
+}
+
+/// The files of all hierarchies of a job, as they are now.
+pub(crate) fn stamps_of(job: &Job) -> Stamps {
+    let of_columns = job.columns.values().filter_map(|column| column.hierarchy.as_ref());
+    let hierarchies =
+        of_columns.chain(job.policy.require.iter().filter_map(|require| require.hierarchy.as_ref()));
+    let files: Vec<PathBuf> =
+        hierarchies.filter_map(|hierarchy| Some(job.resolve(hierarchy.file()?))).collect();
+    Stamps::of(files.iter().map(PathBuf::as_path))
 }
 
 /// Looks for the hierarchy files of requirements, of which only the names are known. What a record does not tell must be

@@ -235,10 +235,10 @@ impl Plan {
         key: Option<&Key>,
     ) -> Result<Report> {
         self.in_memory(CHECKED_IN_MEMORY)?;
-        let released = read_release(release, delimiter.or(self.format.delimiter()))?;
+        let (released, sha256) = read_with_digest(release, delimiter.or(self.format.delimiter()))?;
         let input = Collected(Cow::Borrowed(&self.table));
         if record.local.is_some() {
-            return self.verify_local_record(release, &*released, record, key);
+            return self.verify_local_record(sha256, &*released, record, key);
         }
         let mut report = check(&*released, &claims(self, &input, RecodingClaim::FullDomain)?);
         let costs = self.costs()?;
@@ -249,10 +249,11 @@ impl Plan {
         let seen = Seen {
             report: &report,
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
-            sha256: sha256_of(release)?,
+            sha256,
             input: None,
         };
         let anew = Record::new(self, &seen, &Cost { costs: &costs, statistics: &node, local: None }, key)?;
+        self.check_hierarchies()?;
         let finding = compared(
             record.first_difference(&anew),
             "the record is what the job, the data and the release say",
@@ -264,7 +265,7 @@ impl Plan {
     /// The same where recoding is local: what is measured is measured from the released labels.
     fn verify_local_record(
         &self,
-        release: &Path,
+        sha256: [u8; 32],
         released: &dyn Labels,
         record: &Record,
         key: Option<&Key>,
@@ -287,12 +288,13 @@ impl Plan {
         let seen = Seen {
             report: &report,
             columns: released.header().iter().map(|&name| name.to_owned()).collect(),
-            sha256: sha256_of(release)?,
+            sha256,
             input: None,
         };
         let costs = self.costs()?.with_domains(&domains);
         let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
         let anew = Record::new(self, &seen, &cost, key)?;
+        self.check_hierarchies()?;
         report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
@@ -304,7 +306,7 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
     // A job that cannot be read was forged, which is found below.
     let job = record.job().ok();
     let given = job.as_ref().and_then(|job| plan::delimiter(job).ok().flatten());
-    let released = read_release(release, delimiter.or(given))?;
+    let (released, sha256) = read_with_digest(release, delimiter.or(given))?;
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let known: Vec<SensitiveClaim> = record
         .claims
@@ -335,7 +337,7 @@ pub fn verify_against(release: &Path, record: &Record, delimiter: Option<u8>) ->
     let seen = Seen {
         report: &report,
         columns: released.header().iter().map(|&name| name.to_owned()).collect(),
-        sha256: sha256_of(release)?,
+        sha256,
         input: None,
     };
     let labels = |name: &str| {
@@ -389,6 +391,15 @@ pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels
         Error::input(format!("cannot read the release `{}`: {problem}", path.display()))
     })?;
     Ok(Box::new(table))
+}
+
+/// The same, and the digest of the same file.
+pub(crate) fn read_with_digest(path: &Path, delimiter: Option<u8>) -> Result<(Box<dyn Labels>, [u8; 32])> {
+    let stamps = source::Stamps::of([path]);
+    let labels = read_release(path, delimiter)?;
+    let sha256 = sha256_of(path)?;
+    stamps.check("the release")?;
+    Ok((labels, sha256))
 }
 
 /// The findings, and what was measured.

@@ -20,7 +20,7 @@ use crate::job::{
 use crate::orders;
 use crate::plan::{self, Mistakes};
 use crate::requirements::{self, Models};
-use crate::source::{Data, Format, STANDARD};
+use crate::source::{Data, Format, STANDARD, Stamps};
 
 /// Tables, policy and search, all checked.
 pub struct DatabasePlan {
@@ -36,6 +36,8 @@ pub struct DatabasePlan {
     pub(crate) requirements: Vec<Requirements>,
     /// How many persons may be left out; as many as it takes unless given.
     pub(crate) budget: Option<u64>,
+    /// The files of hierarchies as they were before they were read.
+    hierarchy_stamps: Stamps,
 }
 
 /// What is known of a table beside its rows.
@@ -100,6 +102,12 @@ impl DatabasePlan {
 
         let mut mistakes = Mistakes::default();
         let (mut relations, mut tables, mut requirements) = (Vec::new(), Vec::new(), Vec::new());
+        // Tables belong together: none may change before all are read, and no hierarchy before the record is made.
+        let (mut data_stamps, mut hierarchy_stamps) = (Stamps::default(), Stamps::default());
+        for (_, table_job, _, data) in &opened {
+            data_stamps.add(data.stamps());
+            hierarchy_stamps.add(requirements::stamps_of(table_job));
+        }
         for (name, table_job, required, data) in opened {
             let files = data.files().to_vec();
             let role = |column: &str| plan::role(table_job, column);
@@ -143,6 +151,7 @@ impl DatabasePlan {
             });
             tables.push(TablePlan { job: table_job.clone(), format, files });
         }
+        data_stamps.check("the data file")?;
         mistakes.stop()?;
         let database = Database::new(relations, &job.database.person)?;
         let n_persons = database.n_persons() as u64;
@@ -156,7 +165,13 @@ impl DatabasePlan {
             options: settings.options,
             enforcement: settings.enforcement,
             requirements,
+            hierarchy_stamps,
         })
+    }
+
+    /// Fails if a hierarchy file is another than the one that was read: a record would name the wrong one.
+    pub(crate) fn check_hierarchies(&self) -> Result<()> {
+        self.hierarchy_stamps.check("a hierarchy")
     }
 
     /// The columns of a table that are released, by their places: all but identifiers, and keys, which get new values.

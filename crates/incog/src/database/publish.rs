@@ -134,6 +134,7 @@ impl DatabasePlan {
                 file.finish()?.appear()
             };
             write(&key)?;
+            self.check_hierarchies()?;
             watch.check()?;
             if key.settle()? == KeyOnDisk::Another {
                 write(&key)?;

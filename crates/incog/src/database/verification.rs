@@ -15,9 +15,9 @@ use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, exten
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
-use crate::record::{Key, sha256_of};
+use crate::record::Key;
 use crate::verification::{
-    Collected, compared, hierarchies, on_columns, on_sensitive, read_release, record_claim, required,
+    Collected, compared, hierarchies, on_columns, on_sensitive, read_with_digest, record_claim, required,
     write_measured,
 };
 
@@ -103,6 +103,7 @@ impl DatabasePlan {
             return Ok(report);
         };
         let anew = DatabaseRecord::new(self, &folder.seen, &report, &scores, key)?;
+        self.check_hierarchies()?;
         report.findings.push(compared(record.first_difference(&anew), claim));
         Ok(report)
     }
@@ -193,9 +194,9 @@ impl Folder {
                     folder.display()
                 )));
             }
-            let labels = read_release(&path, delimiter)?;
+            let (labels, sha256) = read_with_digest(&path, delimiter)?;
             let seen = SeenFile {
-                sha256: sha256_of(&path)?,
+                sha256,
                 name,
                 rows: labels.n_rows() as u64,
                 columns: labels.header().iter().map(|&name| name.to_owned()).collect(),

@@ -442,9 +442,11 @@ fn quasi_identifiers(columns: &IndexMap<String, ColumnJob>) -> Vec<String> {
 
 /// The text of a job file.
 fn text_of(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| {
-        Error::new(ErrorKind::Io, format!("cannot read the job file `{}`: {error}", path.display()))
-    })
+    if !path.exists() {
+        let problem = format!("cannot read the job file `{}`: there is no such file", path.display());
+        return Err(Error::new(ErrorKind::Io, problem));
+    }
+    crate::source::read_text(path, "the job file")
 }
 
 /// What a job file says, and where its keys stand; or all its mistakes, a line each.

@@ -12,12 +12,15 @@ use incog_core::Result;
 use crate::sink::hidden::{self, HiddenFolder};
 use crate::sink::{Unfinished, cannot_write};
 
+/// The names of a folder's files that are those of a release.
+type Listing = dyn Fn(&Path) -> Vec<String>;
+
 /// Where a folder is to appear.
 pub(crate) struct Place {
     target: PathBuf,
     parent: PathBuf,
     /// Which files of a folder are those of a release.
-    released: Box<dyn Fn(&Path) -> Vec<String>>,
+    released: Box<Listing>,
 }
 
 impl Place {

@@ -15,7 +15,9 @@ use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
 
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{Packing, STANDARD, checked_header, open_data, unreadable, with_rows};
+use crate::source::{
+    Packing, STANDARD, check_encoding, checked_header, encoding, open_data, unreadable, with_rows,
+};
 
 /// What is shown the columns after some rows.
 pub(crate) type TakesParts<'a> = dyn FnMut(&mut [Column]) -> Result<()> + Send + 'a;
@@ -62,8 +64,8 @@ impl Csv {
         delimiter: Option<u8>,
     ) -> Result<Self> {
         let name = name.into();
-        let (file, delimiter) = with_delimiter(Box::new(reader), delimiter)
-            .map_err(|error| unreadable(Path::new(&name), "the data file", &error.to_string()))?;
+        let (file, delimiter) =
+            with_delimiter(Box::new(reader), Path::new(&name), "the data file", delimiter)?;
         Csv::new(file, name, delimiter)
     }
 
@@ -196,19 +198,23 @@ pub(crate) fn open_text(
     what: &str,
     delimiter: Option<u8>,
 ) -> Result<(Box<dyn Read + Send>, u8)> {
-    with_delimiter(open_data(path, what)?, delimiter)
-        .map_err(|error| unreadable(path, what, &error.to_string()))
+    with_delimiter(open_data(path, what)?, path, what, delimiter)
 }
 
 fn with_delimiter(
     file: Box<dyn Read + Send>,
+    path: &Path,
+    what: &str,
     delimiter: Option<u8>,
-) -> std::io::Result<(Box<dyn Read + Send>, u8)> {
+) -> Result<(Box<dyn Read + Send>, u8)> {
     let mut file = BufReader::with_capacity(1 << 18, file);
-    let delimiter = match delimiter {
-        Some(delimiter) => delimiter,
-        None => detect(file.fill_buf()?),
-    };
+    let start = file.fill_buf().map_err(|error| unreadable(path, what, &error.to_string()))?;
+    check_encoding(start, path, what)?;
+    if encoding::has_nul(start) {
+        return Err(unreadable(path, what, "its first line has NUL bytes, which no text has")
+            .with_hint("is it UTF-16, or no CSV at all? the first line must name the columns"));
+    }
+    let delimiter = delimiter.unwrap_or_else(|| detect(start));
     Ok((Box::new(file), delimiter))
 }
 

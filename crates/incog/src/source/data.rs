@@ -12,7 +12,7 @@ use incog_parquet::{ColumnType, Parquet};
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
 use crate::source::csv::{Csv, TakesParts};
-use crate::source::{PACKED_PARQUET, STANDARD, is_packed_parquet, unreadable, with_rows};
+use crate::source::{PACKED_PARQUET, STANDARD, Stamps, is_packed_parquet, unreadable, with_rows};
 use crate::spill::{Memory, Spilled, Spiller};
 
 /// Name endings of data files, as they are looked for in folders.
@@ -25,6 +25,8 @@ pub struct Data {
     header: Vec<String>,
     first: Reader,
     delimiter: Option<u8>,
+    /// All files as they were before any was opened.
+    stamps: Stamps,
 }
 
 /// How the cells of a table are written.
@@ -73,8 +75,14 @@ impl Data {
         if files.len() > 1 && files.iter().any(|path| path.as_os_str() == STANDARD) {
             return Err(Error::input("standard input cannot be one of several data files"));
         }
+        let stamps = Stamps::of(files.iter().map(PathBuf::as_path));
         let first = Reader::open(path, delimiter)?;
-        Ok(Data { header: first.header().to_vec(), first, files, delimiter })
+        Ok(Data { header: first.header().to_vec(), first, files, delimiter, stamps })
+    }
+
+    /// The files as they were before any was opened.
+    pub(crate) fn stamps(&self) -> Stamps {
+        self.stamps.clone()
     }
 
     /// The columns' names.
@@ -159,6 +167,8 @@ impl Data {
                 Some(format) => format.joined(read).ok_or_else(|| differs("types"))?,
             });
         }
+        // One after the other they were whole; together, too.
+        self.stamps.check("the data file")?;
         let format = format.ok_or_else(|| Error::input("no data file is given"))?;
         Ok((columns, format))
     }

@@ -9,7 +9,7 @@ use incog_core::hierarchy::{ExplicitHierarchy, Hierarchy};
 use incog_core::{Error, Result};
 
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{open, unreadable};
+use crate::source::{check_encoding, open, unreadable};
 
 /// The hierarchy of `column` in a file.
 pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {
@@ -55,6 +55,7 @@ impl HierarchyRows {
         let start = file
             .fill_buf()
             .map_err(|error| unreadable(Path::new(&name), &what(column), &error.to_string()))?;
+        check_encoding(start, Path::new(&name), &what(column))?;
         let delimiter = if is_in_first_row(b';', start) { b';' } else { b',' };
         let splitter = Splitter::new(Box::new(file) as Box<dyn Read + Send>, delimiter, Widths::Any);
         Ok(HierarchyRows { name, column: column.to_owned(), splitter, block: Block::default(), n_done: 0 })

@@ -1,8 +1,11 @@
 //! Where do tables and hierarchies come from?
 //!
 //! [`Data`] is one table, whatever it is made of: a file, several files, or all files of a folder; CSV or Parquet,
-//! told apart by their names. All files of a table have the same columns in the same order.
+//! told apart by their names. All files of a table have the same columns in the same order. A file that changes while it is read
+//! is an error.
 
+mod encoding;
+mod unchanged;
 mod split;
 mod csv;
 mod data;
@@ -14,6 +17,8 @@ pub(crate) use data::is_parquet;
 pub use data::{Data, Format};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
+pub(crate) use unchanged::Stamps;
+use unchanged::{CHANGED, Unchanged, WAIT};
 
 use std::fs::File;
 use std::io::Read;
@@ -52,7 +57,7 @@ pub(crate) fn is_packed_parquet(path: &Path) -> bool {
 /// What to do about it.
 pub(crate) const PACKED_PARQUET: &str = "Parquet is compressed inside; its name ends in .parquet";
 
-fn open(path: &Path, what: &str) -> Result<File> {
+fn open(path: &Path, what: &str) -> Result<Unchanged> {
     let file = File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => unreadable(path, what, "there is no such file")
             .with_hint("paths in a job file are relative to the job file"),
@@ -61,17 +66,43 @@ fn open(path: &Path, what: &str) -> Result<File> {
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Err(unreadable(path, what, "it is a folder"));
     }
-    Ok(file)
+    Ok(Unchanged::opened(file, path))
 }
 
 fn unreadable(path: &Path, what: &str, problem: &str) -> Error {
-    Error::new(ErrorKind::Io, format!("cannot read {what} `{}`: {problem}", path.display()))
+    let error = Error::new(ErrorKind::Io, format!("cannot read {what} `{}`: {problem}", path.display()));
+    if problem.ends_with(CHANGED) { error.with_hint(WAIT) } else { error }
+}
+
+/// Fails if what starts like this is a text in another encoding.
+fn check_encoding(start: &[u8], path: &Path, what: &str) -> Result<()> {
+    match encoding::foreign(start) {
+        None => Ok(()),
+        Some(name) => Err(unreadable(path, what, &format!("it is {name}, and should be UTF-8")).with_hint(
+            format!("convert it, for example with iconv -f {name} -t UTF-8, or export it as \"CSV UTF-8\""),
+        )),
+    }
+}
+
+/// Standard input, which may be a file.
+#[cfg(unix)]
+fn standard_input() -> Box<dyn Read + Send> {
+    use std::os::fd::AsFd;
+    match std::io::stdin().as_fd().try_clone_to_owned() {
+        Ok(input) => Box::new(Unchanged::handed(input.into())),
+        Err(_) => Box::new(std::io::stdin()),
+    }
+}
+
+#[cfg(not(unix))]
+fn standard_input() -> Box<dyn Read + Send> {
+    Box::new(std::io::stdin())
 }
 
 /// A reader of a file, decompressed if its name ends in `.gz` or `.zst`; `-` is standard input.
 fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>> {
     if path.as_os_str() == STANDARD {
-        return Ok(Box::new(std::io::stdin()));
+        return Ok(standard_input());
     }
     let file = open(path, what)?;
     Ok(match Packing::of(path) {
@@ -86,11 +117,12 @@ fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>> {
 
 /// A small text file.
 pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
-    let mut text = String::new();
-    open(path, what)?
-        .read_to_string(&mut text)
-        .map_err(|error| unreadable(path, what, &error.to_string()))?;
-    Ok(text)
+    let mut bytes = Vec::new();
+    open(path, what)?.read_to_end(&mut bytes).map_err(|error| unreadable(path, what, &error.to_string()))?;
+    check_encoding(&bytes, path, what)?;
+    String::from_utf8(bytes).map_err(|_| {
+        unreadable(path, what, "it is not UTF-8").with_hint("convert it, for example with iconv -t UTF-8")
+    })
 }
 
 /// Names that can be columns' names. They are not repeated in messages: without a header they would be somebody's
