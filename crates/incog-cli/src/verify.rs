@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::database::{DatabasePlan, DatabaseRecord};
 use incog::job::{AnyJob, DatabaseJob};
 use incog::verify::{Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Error, ErrorKind, Job, Key, Plan, PublicKey, Record, Result, Trust};
+use incog::{Error, Job, Key, Plan, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
 use crate::signals::{Watched, watch};
@@ -126,7 +126,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
     watch.done();
     print(&incog::render_report(&report))?;
-    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    verdict(report.holds(), report.is_undecided(), &report.undecided)
+}
+
+/// What could not be checked is no forgery, if it is all that does not hold.
+fn verdict(holds: bool, is_undecided: bool, undecided: &[Finding]) -> Result<ExitCode> {
+    if is_undecided {
+        return Err(incog::not_checked(undecided).with_hint("all other claims hold"));
+    }
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// The folder of a database release.
@@ -159,15 +167,7 @@ fn run_database(
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
     watch.done();
     print(&incog::database::render_database_report(&report))?;
-    // What could not be decided is no forgery, if it is all that does not hold.
-    let n_failed = report.findings.iter().filter(|finding| !finding.holds).count();
-    if report.is_undecided && n_failed == 1 {
-        return Err(Error::new(ErrorKind::Limit, "it could not be decided whose rows the released ones are")
-            .with_hint(
-                "more columns that are released as collected tell rows apart; all other claims hold",
-            ));
-    }
-    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    verdict(report.holds(), report.is_undecided(), &report.undecided)
 }
 
 /// What there is to say of a record's signature, which was found to be right when it was read.

@@ -14,9 +14,11 @@
 //! which rows had to be left out, as long as they are within the budget. With boxes it is the same, and intervals and boxes
 //! are looked at too ([`crate::boxes`]).
 //!
-//! Step 1 nearly always leaves one level per column. Where a hierarchy repeats labels it may leave several; up to
-//! [`MAX_COMBINATIONS`] combinations are tried.
+//! Step 1 nearly always leaves one level per column. Where a hierarchy repeats labels it may leave several. Then the levels that
+//! somebody claims are compared first, like any others, and after them those that [`crate::levels`] finds, until all of
+//! steps 2 to 4 hold. Any combination may be the one: a release is judged, not how it came about.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -25,10 +27,12 @@ use rustc_hash::FxHashMap;
 use crate::boxes::{Boxes, BoxesClaim};
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{BLOCK, Groups, Keys, Numbers, count};
+use crate::levels::{self, Outcome, Tables};
 use crate::local::{self, Unassigned};
-use crate::{Claims, Counted, Finding, Labels, SensitiveClaim, renumber};
+use crate::{Claims, Counted, Finding, Labels, Report, SensitiveClaim, renumber, sensitive};
 
-pub(crate) const MAX_COMBINATIONS: usize = 256;
+/// Combinations of levels that are compared to tell how a release differs, where none fits.
+const MAX_COMPARED: usize = 16;
 
 /// What a release was made from.
 pub struct Source<'a> {
@@ -49,6 +53,9 @@ pub struct Source<'a> {
 pub enum RecodingClaim {
     /// All values of a column to the same level; groups that are too small are left out as a whole.
     FullDomain,
+    /// The same, and the level of each quasi-identifier is said to be this one, in the order of the claims. Nothing is
+    /// believed: these levels are compared first, and others if the release is not what they give.
+    Levels(Vec<usize>),
     /// Each cell to a level of its own.
     Local,
     /// Each record is in a box, and is released as what the sides of the box are called: intervals of ordered columns,
@@ -85,15 +92,27 @@ pub(crate) struct People {
     pub(crate) persons: Persons,
 }
 
+impl People {
+    /// The released rows, by their persons.
+    pub(crate) fn released(&self) -> Grouped<'_> {
+        Grouped {
+            of_row: &self.groups,
+            n_groups: self.n_groups,
+            kept: Some(&self.is_released),
+            persons: Some(&self.persons),
+        }
+    }
+}
+
 pub(crate) fn check(
     release: &dyn Labels,
     claims: &Claims<'_>,
     source: &Source<'_>,
     quasi: &[usize],
     groups: &Groups,
-    findings: &mut Vec<Finding>,
+    report: &mut Report,
 ) -> Compared {
-    compare(release, claims, source, quasi, groups, findings).unwrap_or_default()
+    compare(release, claims, source, quasi, groups, report).unwrap_or_default()
 }
 
 fn compare(
@@ -102,8 +121,9 @@ fn compare(
     source: &Source<'_>,
     quasi: &[usize],
     groups: &Groups,
-    findings: &mut Vec<Finding>,
+    report: &mut Report,
 ) -> Option<Compared> {
+    let Report { findings, undecided, .. } = report;
     let input = source.input;
     let input_header = input.header();
     let header = release.header();
@@ -145,7 +165,7 @@ fn compare(
         return None;
     }
     match &source.recoding {
-        RecodingClaim::FullDomain => {}
+        RecodingClaim::FullDomain | RecodingClaim::Levels(_) => {}
         RecodingClaim::Local => {
             let claim =
                 "every released row can be assigned an input row of its own, generalized cell by cell";
@@ -156,7 +176,7 @@ fn compare(
         RecodingClaim::Boxes(claim) => {
             let names = &claims.quasi_identifiers;
             let boxes = Boxes { release, source, claim, quasi, names, origins: &origins, groups };
-            let unassigned = boxes.check(findings)?;
+            let unassigned = boxes.check(findings, undecided)?;
             let claim = "every released row can be assigned an input row of its own, inside of its box";
             check_assigned(claim, &unassigned, claims, source, findings);
             return None;
@@ -178,15 +198,16 @@ fn compare(
         k: claims.k,
         refusals: &refusals,
     };
-    let claim = "every released row is an input row, generalized column by column to one level";
+    let claim = ROWS_CLAIM;
     let columns = source.hierarchies.par_iter().zip(quasi);
     let sizes = groups.sizes();
-    let possible: Vec<Vec<usize>> = columns
+    let (possible, collected): (Vec<Vec<usize>>, Vec<FxHashMap<&str, u64>>) = columns
         .map(|(hierarchy, &at)| {
             let released = released_counts(release, at, groups, &sizes);
-            possible_levels(&released, &label_counts(input, origins[at]), hierarchy)
+            let collected = label_counts(input, origins[at]);
+            (possible_levels(&released, &collected, hierarchy), collected)
         })
-        .collect();
+        .unzip();
     if let Some(at) = possible.iter().position(Vec::is_empty) {
         findings.push(Finding {
             claim: claim.into(),
@@ -195,17 +216,11 @@ fn compare(
         });
         return None;
     }
-    let mut best: Option<(Mismatch, Vec<usize>)> = None;
-    for levels in combinations(&possible) {
-        let mismatch = comparison.at(&levels);
-        if best.as_ref().is_none_or(|(best, _)| mismatch.severity() < best.severity()) {
-            best = Some((mismatch, levels));
-        }
-        if best.as_ref().is_some_and(|(best, _)| best.severity() == 0) {
-            break;
-        }
+    let Judged { best, levels, outcome } = comparison.judge(&possible, &collected, claims);
+    if outcome == Outcome::Exceeded {
+        undecided.push(Finding { claim: claim.into(), found: LEVELS_NOT_FOUND.into(), holds: false });
+        return None;
     }
-    let (best, levels) = best?;
     findings.push(Finding {
         claim: claim.into(),
         found: match best.first_strange_row {
@@ -226,7 +241,7 @@ fn compare(
     findings.push(Finding {
         claim: format!("every group has at least {} persons ({unit})", claims.k),
         found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
-        holds: best.fewest_persons.is_none_or(|persons| persons >= claims.k),
+        holds: best.has_persons(claims.k),
     });
     let by_persons = claims.sensitive.iter().any(|claim| claim.counted == Counted::Persons);
     // A release with strange rows or parts of groups does not tell whose rows they are.
@@ -236,6 +251,14 @@ fn compare(
         people: if by_persons && is_known { comparison.people(&levels) } else { None },
     })
 }
+
+/// The claim of step 2.
+pub(crate) const ROWS_CLAIM: &str =
+    "every released row is an input row, generalized column by column to one level";
+
+/// What is said where neither a combination of levels nor its absence was found.
+pub(crate) const LEVELS_NOT_FOUND: &str = "the levels could not be found within a bounded amount of work, since labels \
+     stand on several levels of their hierarchies; the release record tells the levels";
 
 /// Rows that are assigned to each other instead of recoded; see [`crate::local`].
 fn check_assigned(
@@ -339,8 +362,8 @@ fn codes_of(table: &dyn Labels, column_idx: usize, rows: &[u32]) -> Vec<u32> {
     some
 }
 
-/// All ways to pick one of each, as far as they are few.
-pub(crate) fn combinations(possible: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// The first ways to pick one of each.
+pub(crate) fn combinations(possible: &[Vec<usize>], most: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for levels in possible {
         all = all
@@ -348,10 +371,22 @@ pub(crate) fn combinations(possible: &[Vec<usize>]) -> Vec<Vec<usize>> {
             .flat_map(|picked: Vec<usize>| {
                 levels.iter().map(move |&level| [picked.as_slice(), &[level]].concat())
             })
-            .take(MAX_COMBINATIONS)
+            .take(most)
             .collect();
     }
     all
+}
+
+/// What a value is recoded to at a level.
+pub(crate) fn recoded<'a>(hierarchy: &'a Hierarchy, value: &'a str, level: usize) -> &'a str {
+    hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
+}
+
+/// What came of comparing a release with its input, recoded.
+struct Judged {
+    best: Mismatch,
+    levels: Vec<usize>,
+    outcome: Outcome,
 }
 
 /// How a release differs from the input recoded at some levels.
@@ -367,6 +402,11 @@ struct Mismatch {
 impl Mismatch {
     fn severity(&self) -> u64 {
         self.strange_rows + self.partial_groups + self.needless_groups
+    }
+
+    /// Has every group enough persons, where they are counted?
+    fn has_persons(&self, k: u64) -> bool {
+        self.fewest_persons.is_none_or(|persons| persons >= k)
     }
 }
 
@@ -407,15 +447,109 @@ struct Numbered {
 }
 
 impl Comparison<'_> {
+    /// Compares at the levels that are claimed, then at those that fit, until everything holds. `collected` is how often each
+    /// value of a quasi-identifier occurs. Where nothing holds, what comes closest is told.
+    fn judge(
+        &self,
+        possible: &[Vec<usize>],
+        collected: &[FxHashMap<&str, u64>],
+        claims: &Claims<'_>,
+    ) -> Judged {
+        let closest: RefCell<Option<(u64, Mismatch, Vec<usize>)>> = RefCell::default();
+        let compare = |levels: &[usize], is_only: bool| {
+            let mismatch = self.at(levels);
+            let mut severity = mismatch.severity() + u64::from(!mismatch.has_persons(self.k));
+            if severity == 0 && !is_only {
+                severity += u64::from(!self.persons_hold(levels, claims));
+            }
+            let mut closest = closest.borrow_mut();
+            if closest.as_ref().is_none_or(|(least, ..)| severity < *least) {
+                *closest = Some((severity, mismatch, levels.to_vec()));
+            }
+            severity == 0
+        };
+        let is_possible = |levels: &Vec<usize>| {
+            levels.len() == possible.len()
+                && levels.iter().zip(possible).all(|(level, possible)| possible.contains(level))
+        };
+        let first: Vec<usize> = possible.iter().map(|levels| levels[0]).collect();
+        let outcome = if possible.iter().all(|levels| levels.len() == 1) {
+            compare(&first, true);
+            Outcome::None
+        } else if let RecodingClaim::Levels(levels) = &self.source.recoding
+            && is_possible(levels)
+            && compare(levels, false)
+        {
+            Outcome::Accepted
+        } else {
+            self.search(possible, collected, |levels| compare(levels, false))
+        };
+        if outcome == Outcome::None && closest.borrow().is_none() {
+            for levels in combinations(possible, MAX_COMPARED) {
+                compare(&levels, true);
+            }
+        }
+        let (_, best, levels) = closest.into_inner().unwrap_or((0, Mismatch::default(), first));
+        Judged { best, levels, outcome }
+    }
+
+    /// Looks for levels that `accepts` accepts.
+    fn search(
+        &self,
+        possible: &[Vec<usize>],
+        collected: &[FxHashMap<&str, u64>],
+        accepts: impl FnMut(&[usize]) -> bool,
+    ) -> Outcome {
+        let Comparison { release, source, quasi, origins, .. } = *self;
+        let columns: Vec<levels::Column> = (0..quasi.len())
+            .map(|column| {
+                let (at, hierarchy) = (quasi[column], &source.hierarchies[column]);
+                levels::Column::new(
+                    &possible[column],
+                    &release.labels(at),
+                    &source.input.labels(origins[at]),
+                    |value| collected[column].contains_key(value),
+                    |value, level| recoded(hierarchy, value, level),
+                )
+            })
+            .collect();
+        let n_rows = (release.n_rows() + source.input.n_rows()) as u64;
+        let cost = n_rows.saturating_mul(origins.len() as u64);
+        // Groups that were left out are judged by their size alone, unless somebody else has a say.
+        let by_size = self.unit.is_none() && self.refusals.is_empty();
+        let most_left_out = self.k.checked_sub(1).filter(|_| by_size);
+        let tables = Tables { release, input: source.input, quasi, origins };
+        levels::search(tables, &columns, most_left_out, levels::MAX_WORK, cost, accepts)
+    }
+
+    /// Does everything hold that is claimed of persons with sensitive values, at these levels?
+    fn persons_hold(&self, levels: &[usize], claims: &Claims<'_>) -> bool {
+        let is_meant = |claim: &&SensitiveClaim| claim.counted == Counted::Persons && claim.has_threshold();
+        let mut meant = claims.sensitive.iter().filter(is_meant).peekable();
+        if meant.peek().is_none() {
+            return true;
+        }
+        let Some(people) = self.people(levels) else {
+            return false;
+        };
+        let header = self.source.input.header();
+        meant.all(|claim| {
+            header.iter().position(|name| *name == claim.column).is_some_and(|at| {
+                let column = self.source.input.column(at);
+                let mut found = Vec::new();
+                sensitive::check(&Histograms::new(&column, &people.released()), &[claim], &mut found);
+                found.iter().all(|finding| finding.holds)
+            })
+        })
+    }
+
     fn recoded(&self, levels: &[usize]) -> Recoded {
         let input = self.source.input;
         let with_levels = self.quasi.par_iter().zip(&self.source.hierarchies).zip(levels);
         let (numbered, radices): (Vec<Numbered>, Vec<usize>) = with_levels
             .map(|((&at, hierarchy), &level)| {
                 let (released, collected) = (self.release.labels(at), input.labels(self.origins[at]));
-                let recoded = collected.iter().map(|&value| {
-                    hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
-                });
+                let recoded = collected.iter().map(|&value| recoded(hierarchy, value, level));
                 let mut numbers = Numbers::default();
                 let of_released = numbers.all(released.iter().copied());
                 let of_collected = numbers.all(recoded);

@@ -23,6 +23,9 @@
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
 //! integers, or by floats that are far from the threshold.
 //!
+//! At which levels a release was made is found out ([`RecodingClaim`]). What takes more than a bounded amount of work is neither
+//! accepted nor refused: it is told as undecided ([`Report::undecided`]), and does not make a release [`Verified`].
+//!
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
@@ -45,6 +48,7 @@ mod measure;
 mod sensitive;
 mod local;
 mod boxes;
+mod levels;
 mod against_input;
 mod in_order;
 mod string_table;
@@ -166,6 +170,9 @@ impl fmt::Display for Finding {
 pub struct Report {
     /// Claims.
     pub findings: Vec<Finding>,
+    /// Claims that could not be checked within a bounded amount of work, and what would help. None of them holds, and
+    /// none was found wrong.
+    pub undecided: Vec<Finding>,
     /// Rows of the smallest group; `None` if no row is released.
     pub smallest_group: Option<u64>,
     /// Persons of the group with the fewest, where persons were counted.
@@ -179,7 +186,12 @@ pub struct Report {
 impl Report {
     /// Do all claims hold?
     pub fn holds(&self) -> bool {
-        self.findings.iter().all(|finding| finding.holds)
+        self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
+    }
+
+    /// Was no claim found wrong, and some could not be checked?
+    pub fn is_undecided(&self) -> bool {
+        !self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
     }
 
     /// Adds how large the groups are, and whether that is enough.
@@ -231,9 +243,9 @@ impl<R> Verified<R> {
 }
 
 /// Checks every claim. The report comes back in either case.
-pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Report> {
+pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Box<Report>> {
     let report = check(&release, claims);
-    if report.holds() { Ok(Verified { release, report }) } else { Err(report) }
+    if report.holds() { Ok(Verified { release, report }) } else { Err(Box::new(report)) }
 }
 
 /// Checks every claim of a table that nobody is going to write.
@@ -262,9 +274,7 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     sensitive.by_rows(&mut report);
     // Without the right columns there is nothing to compare row by row.
     let compared = match (&claims.source, are_declared) {
-        (Some(source), true) => {
-            against_input::check(release, claims, source, &quasi, &groups, &mut report.findings)
-        }
+        (Some(source), true) => against_input::check(release, claims, source, &quasi, &groups, &mut report),
         _ => against_input::Compared::default(),
     };
     report.fewest_persons = compared.fewest_persons;
@@ -321,7 +331,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
     }
     let n_rows = release.n_rows() + claims.source.as_ref().map_or(0, |source| source.input.n_rows());
     if n_rows > MAX_ROWS {
-        report.findings.push(Finding {
+        report.undecided.push(Finding {
             claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
             found: format!("{n_rows} rows, more than can be checked"),
             holds: false,
@@ -405,8 +415,8 @@ impl Sensitive<'_> {
             let input = source.map(|source| source.input);
             let origin = input.and_then(|input| input.header().iter().position(|column| *column == name));
             let (Some(people), Some(input), Some(origin)) = (people, input, origin) else {
-                // What claims nothing cannot fail.
-                if claims.iter().any(|claim| claim.has_threshold()) {
+                // What claims nothing cannot fail; and of a release that could not be compared nothing was found wrong.
+                if report.undecided.is_empty() && claims.iter().any(|claim| claim.has_threshold()) {
                     report.findings.push(Finding {
                         claim: format!("what is claimed of {name} by persons"),
                         found: "persons could not be counted: that takes the input, the column that names them, and \
@@ -417,15 +427,9 @@ impl Sensitive<'_> {
                 }
                 continue;
             };
-            let grouped = Grouped {
-                of_row: &people.groups,
-                n_groups: people.n_groups,
-                kept: Some(&people.is_released),
-                persons: Some(&people.persons),
-            };
             let column = input.column(origin);
-            let measured =
-                sensitive::check(&Histograms::new(&column, &grouped), &claims, &mut report.findings);
+            let histograms = Histograms::new(&column, &people.released());
+            let measured = sensitive::check(&histograms, &claims, &mut report.findings);
             report.add_by_persons(measured);
         }
     }

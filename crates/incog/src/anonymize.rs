@@ -292,7 +292,8 @@ impl Plan {
                 }
             })
         };
-        let (release, claims) = rayon::join(apply, || claims(self, input, RecodingClaim::FullDomain));
+        let levels = statistics.levels.iter().map(|&level| level.into()).collect();
+        let (release, claims) = rayon::join(apply, || claims(self, input, RecodingClaim::Levels(levels)));
         let (release, claims) = (release?, claims?);
         check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
         watch.enter(Stage::Verifying);
@@ -303,7 +304,7 @@ impl Plan {
         let (verified, better) = rayon::join(check, || self.better(&statistics, &chosen.known));
         // What could not be read looks like a wrong release.
         self.spilled.as_ref().map_or(Ok(()), Spilled::check)?;
-        let verified = verified.map_err(|report| not_verified(&report.findings))?;
+        let verified = verified.map_err(|report| not_verified(&report.findings, &report.undecided))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
             report: verified.report().clone(),
@@ -342,13 +343,13 @@ impl Plan {
         watch.enter(Stage::Verifying);
         let release: Box<dyn Labels + Send + 'a> = Box::new(Released(release));
         let verified = verify(release, &self.local_claims(Some(search), input)?)
-            .map_err(|report| not_verified(&report.findings))?;
+            .map_err(|report| not_verified(&report.findings, &report.undecided))?;
         let mut report = verified.report().clone();
         if let Some(persons) = self.persons_of(search, &recoding)? {
             persons.add_to(&mut report);
         }
         if !report.holds() {
-            return Err(not_verified(&report.findings));
+            return Err(not_verified(&report.findings, &report.undecided));
         }
         let Some(local) = LocalRelease::of(self, &domains, verified.release(), &report) else {
             return Err(Error::new(

@@ -412,7 +412,7 @@ impl Plan {
         let finding = Finding {
             claim: persons_claim(k, unit),
             found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
-            holds: report.holds(),
+            holds: report.findings.iter().all(|finding| finding.holds),
         };
         let mut findings = vec![finding];
         let of_values = Claims {
@@ -426,7 +426,7 @@ impl Plan {
             // The first finding is about k rows, which was claimed before.
             findings.extend(check(&release, &of_values).findings.into_iter().skip(1));
         }
-        Ok(Some(Persons { findings, fewest }))
+        Ok(Some(Persons { findings, undecided: report.undecided, fewest }))
     }
 
     /// The same for a released file: by the search that should have given it.
@@ -434,24 +434,31 @@ impl Plan {
         let Some(unit) = &self.job.policy.unit else {
             return Ok(None);
         };
+        let finding = |found: &str| Finding {
+            claim: persons_claim(self.job.policy.k.unsigned_abs(), unit),
+            found: found.to_owned(),
+            holds: false,
+        };
         let refused = |found: &str| {
-            let claim = persons_claim(self.job.policy.k.unsigned_abs(), unit);
-            Ok(Some(Persons {
-                findings: vec![Finding { claim, found: found.to_owned(), holds: false }],
-                fewest: None,
-            }))
+            Ok(Some(Persons { findings: vec![finding(found)], undecided: Vec::new(), fewest: None }))
+        };
+        let undecided = |found: &str| {
+            Ok(Some(Persons { findings: Vec::new(), undecided: vec![finding(found)], fewest: None }))
         };
         let Some(search) = self.local else {
-            return refused("persons of a local recoding can only be counted by the job that made it");
+            return undecided("persons of a local recoding can only be counted by the job that made it");
         };
-        if matches!(search.item, Recoder::Boxes(item) if item.depends_on_time()) {
-            return refused("a search with a time limit cannot be run anew to count its persons");
-        }
         let Some(Recoded { recoding, .. }) = self.recode_locally(search, watch)? else {
             return refused("the job's search finds no release in this data");
         };
         let anew = Released(recoding.apply(&self.table, &self.attributes)?);
         if !have_same_rows(released, &anew) {
+            // An honest release may have been found in a longer time.
+            if matches!(search.item, Recoder::Boxes(item) if item.depends_on_time()) {
+                return undecided(
+                    "the job's search has a time limit, and gave other rows this time; with `max_steps` it gives the same",
+                );
+            }
             return refused("the job's search gives other rows than these, whose persons cannot be counted");
         }
         self.persons_of(search, &recoding)
@@ -465,6 +472,7 @@ fn persons_claim(k: u64, unit: &str) -> String {
 /// The claims on persons, and the fewest of a group.
 pub(crate) struct Persons {
     findings: Vec<Finding>,
+    undecided: Vec<Finding>,
     fewest: Option<u64>,
 }
 
@@ -472,6 +480,7 @@ impl Persons {
     /// Adds them to what else was found.
     pub(crate) fn add_to(self, report: &mut Report) {
         report.findings.extend(self.findings);
+        report.undecided.extend(self.undecided);
         report.fewest_persons = self.fewest;
     }
 }

@@ -275,6 +275,10 @@ impl Plan {
         if let Some(persons) = self.persons_anew(released, &Watch::new())? {
             persons.add_to(&mut report);
         }
+        if !report.undecided.is_empty() {
+            // What could not be counted is not compared.
+            report.fewest_persons = record.claims.fewest_persons;
+        }
         let claim = "the record is what the job, the data and the release say";
         let domains = match self.local {
             Some(search) => self.domains(search)?,
@@ -369,8 +373,18 @@ pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
     }
 }
 
-/// What to say of a release of ours that the checker refuses.
-pub(crate) fn not_verified(findings: &[Finding]) -> Error {
+/// What to say of claims that could not be checked.
+pub fn not_checked(undecided: &[Finding]) -> Error {
+    let open = |finding: &Finding| format!("{} ({})", finding.claim, finding.found);
+    let open: Vec<String> = undecided.iter().map(open).collect();
+    Error::new(ErrorKind::Limit, format!("it could not be checked that {}", open.join("; ")))
+}
+
+/// What to say of a release of ours that the checker refuses, or cannot check.
+pub(crate) fn not_verified(findings: &[Finding], undecided: &[Finding]) -> Error {
+    if findings.iter().all(|finding| finding.holds) {
+        return not_checked(undecided).with_hint("nothing was written");
+    }
     let failed: Vec<String> =
         findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect();
     Error::new(ErrorKind::Internal, format!("the release did not pass verification: {}", failed.join("; ")))
@@ -407,7 +421,16 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
     for finding in &report.findings {
         writeln!(f, "  {finding}")?;
     }
+    write_undecided(f, &report.undecided)?;
     write_measured(f, &report.measured, "", ["group", "groups"])
+}
+
+/// What could not be checked.
+pub(crate) fn write_undecided(f: &mut dyn fmt::Write, undecided: &[Finding]) -> fmt::Result {
+    for Finding { claim, found, .. } in undecided {
+        writeln!(f, "  open  {claim} (could not be checked: {found})")?;
+    }
+    Ok(())
 }
 
 /// What sensitive columns reach. `of` comes before the columns' names; one group and several are what is compared.

@@ -88,8 +88,22 @@ pub(crate) struct Boxes<'a> {
 }
 
 impl<'a> Boxes<'a> {
-    /// Adds what is found of the boxes. Returns which rows have no input row; `None` if the claim means nothing.
-    pub(crate) fn check(&self, findings: &mut Vec<Finding>) -> Option<Unassigned> {
+    /// Adds what is found of the boxes, and what cannot be told. Returns which rows have no input row; `None` if the claim
+    /// means nothing.
+    pub(crate) fn check(
+        &self,
+        findings: &mut Vec<Finding>,
+        undecided: &mut Vec<Finding>,
+    ) -> Option<Unassigned> {
+        let n_rows = self.release.n_rows() + self.source.input.n_rows();
+        if n_rows > MAX_ROWS {
+            undecided.push(Finding {
+                claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
+                found: format!("{n_rows} rows, more than can be checked"),
+                holds: false,
+            });
+            return None;
+        }
         let orders = match self.orders() {
             Ok(orders) => orders,
             Err(finding) => {
@@ -104,7 +118,10 @@ impl<'a> Boxes<'a> {
         match self.claim.overlap {
             OverlapClaim::Allowed => {}
             OverlapClaim::DisjointLabels => findings.push(self.disjoint_labels(&columns.0)),
-            OverlapClaim::DisjointBoxes => findings.push(self.disjoint_boxes(&columns.0)),
+            OverlapClaim::DisjointBoxes => match self.disjoint_boxes(&columns.0) {
+                Ok(finding) => findings.push(finding),
+                Err(finding) => undecided.push(finding),
+            },
         }
         Some(unassigned_by(self.release, self.source.input, self.quasi, &columns, self.origins))
     }
@@ -116,14 +133,6 @@ impl<'a> Boxes<'a> {
         if n_orders != self.quasi.len() {
             let found = format!("{n_orders} of {} are told", self.quasi.len());
             return Err(wrong("of every quasi-identifier it is told whether it is ordered", found));
-        }
-        let n_rows = self.release.n_rows() + self.source.input.n_rows();
-        if n_rows > MAX_ROWS {
-            let found = format!("{n_rows} rows, more than can be checked");
-            return Err(wrong(
-                &format!("there are at most {MAX_ROWS} rows, input and release together"),
-                found,
-            ));
         }
         let mut orders = Vec::with_capacity(n_orders);
         for ((claim, &at), name) in self.claim.orders.iter().zip(self.quasi).zip(self.names) {
@@ -185,7 +194,8 @@ impl<'a> Boxes<'a> {
         }
     }
 
-    fn disjoint_boxes(&self, columns: &[Sides]) -> Finding {
+    /// Whether boxes are disjoint; an error if that cannot be told.
+    fn disjoint_boxes(&self, columns: &[Sides]) -> Result<Finding, Finding> {
         let labels: Vec<Vec<u32>> = self
             .quasi
             .iter()
@@ -198,16 +208,20 @@ impl<'a> Boxes<'a> {
             .collect();
         let overlap = disjoint::overlap(columns, &labels);
         let row = |number: u32| self.groups.first_rows[number as usize] + 1;
-        Finding {
+        let is_decided = !matches!(overlap, Overlap::Unknown(_));
+        let finding = Finding {
             claim: "boxes are disjoint: nobody could be in two groups".into(),
             holds: overlap == Overlap::None,
             found: match overlap {
                 Overlap::None => "all are".into(),
                 Overlap::Between(a, b) => format!("boxes of rows {} and {} overlap", row(a), row(b)),
                 Overlap::Unknown(boxes) => {
-                    format!("it could not be shown: no column divides {boxes} of the boxes")
+                    format!(
+                        "no column divides {boxes} of the boxes; boxes that were made by cuts are divided"
+                    )
                 }
             },
-        }
+        };
+        if is_decided { Ok(finding) } else { Err(finding) }
     }
 }

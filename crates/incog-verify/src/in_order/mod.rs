@@ -3,8 +3,9 @@
 //! For full-domain releases in the order of their input, as they are before somebody shuffles them. That order makes it possible
 //! to compare row by row, some at a time: nothing is kept but the groups.
 //!
-//! 1. The labels of a quasi-identifier mostly tell at which level it is. Where they do not, or not rightly, how often each of them
-//!    stands there tells at which it can be, as in [`crate::against_input`].
+//! 1. Levels that somebody claims are compared first. Otherwise the labels of a quasi-identifier mostly tell at which level it is.
+//!    Where they do not, or not rightly, how often each of them stands there tells at which it can be, as in
+//!    [`crate::against_input`]; combinations of these are compared, up to [`MAX_COMBINATIONS`], until everything holds.
 //! 2. The released rows are grouped by their labels: the sizes tell whether k is reached.
 //! 3. Input and release are read side by side. An input row, recoded, is equal to the next released row in all columns, or it was left
 //!    out: then it must be in no released group, and is counted with its like.
@@ -27,9 +28,12 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::against_input::{MAX_COMBINATIONS, Source, combinations, possible_levels};
+use crate::against_input::{
+    LEVELS_NOT_FOUND, ROWS_CLAIM, Source, combinations, possible_levels, recoded as recoded_at,
+};
 use crate::histograms::Histograms;
 use crate::keys::Numbers;
+use crate::levels::Column;
 use crate::{
     Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim,
     Verified, columns_of, sensitive,
@@ -39,13 +43,15 @@ use keys::Folder;
 
 /// Rows that are looked at at a time; so few in tests that small tables come in parts.
 const ROWS: usize = if cfg!(test) { 14 } else { 1 << 18 };
+/// Combinations of levels that are compared, each with a look at all rows.
+const MAX_COMBINATIONS: usize = 256;
 /// Rows that a thread looks at at a time.
 const BLOCK: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
 /// Checks every claim. The report comes back in either case.
-pub fn verify_in_order<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Report> {
+pub fn verify_in_order<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Box<Report>> {
     let report = check_in_order(&release, claims);
-    if report.holds() { Ok(Verified { release, report }) } else { Err(report) }
+    if report.holds() { Ok(Verified { release, report }) } else { Err(Box::new(report)) }
 }
 
 /// Checks every claim of a table that nobody is going to write.
@@ -83,7 +89,7 @@ pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
 
 /// What takes all rows at once cannot be checked here.
 fn can_be_compared(source: &Source<'_>) -> Result<(), &'static str> {
-    if source.recoding != RecodingClaim::FullDomain {
+    if !matches!(source.recoding, RecodingClaim::FullDomain | RecodingClaim::Levels(_)) {
         return Err("it is not claimed that whole columns are generalized");
     }
     if source.unit.is_some() {
@@ -115,16 +121,46 @@ struct Compared {
     released: Index,
 }
 
+/// The same, with what follows for the groups that were left out.
+struct Judged {
+    compared: Compared,
+    left_out: Finding,
+    /// Were all combinations of levels compared that there could be, as far as needed?
+    is_decided: bool,
+}
+
+impl Judged {
+    fn rows_fit(&self) -> bool {
+        self.compared.first_strange_row.is_none()
+    }
+}
+
 impl Comparison<'_> {
     fn check(&self, report: &mut Report) {
-        let told = self.told_levels().map(|levels| self.at(&levels));
-        let told = told.filter(|compared| compared.first_strange_row.is_none());
-        let Some(compared) = told.or_else(|| self.at_possible_levels(report)) else {
+        let mut closest = None;
+        let candidates = [self.claimed_levels(), self.told_levels()];
+        let mut accepted =
+            candidates.into_iter().flatten().find_map(|levels| self.judge(&levels, &mut closest));
+        if accepted.is_none() {
+            match self.at_possible_levels(&mut closest) {
+                Ok(judged) => accepted = judged,
+                Err(finding) => {
+                    report.findings.push(finding);
+                    return;
+                }
+            }
+        }
+        let Some(Judged { compared, left_out, is_decided }) = accepted.or(closest) else {
             return;
         };
         report.add_sizes(self.claims, compared.released.sizes());
         self.sensitive(&compared, report);
         self.budget(report);
+        if !is_decided {
+            let (claim, found) = (ROWS_CLAIM.into(), LEVELS_NOT_FOUND.into());
+            report.undecided.push(Finding { claim, found, holds: false });
+            return;
+        }
         report.findings.push(Finding {
             claim: ROWS_CLAIM.into(),
             found: match compared.first_strange_row {
@@ -133,7 +169,42 @@ impl Comparison<'_> {
             },
             holds: compared.first_strange_row.is_none(),
         });
-        self.left_out(&compared, report);
+        report.findings.push(left_out);
+    }
+
+    /// Compares at some levels. What does not hold in everything is kept if it comes closer than what was kept before.
+    fn judge(&self, levels: &[usize], closest: &mut Option<Judged>) -> Option<Judged> {
+        let compared = self.at(levels);
+        if compared.first_strange_row.is_some() && closest.is_some() {
+            return None;
+        }
+        let judged = Judged { left_out: self.left_out(&compared), compared, is_decided: true };
+        if judged.rows_fit() && judged.left_out.holds {
+            return Some(judged);
+        }
+        if closest.as_ref().is_none_or(|closest| judged.rows_fit() && !closest.rows_fit()) {
+            *closest = Some(judged);
+        }
+        None
+    }
+
+    /// The levels that somebody claims, if there are such and every value of the input has a label there.
+    fn claimed_levels(&self) -> Option<Vec<usize>> {
+        let RecodingClaim::Levels(levels) = &self.source.recoding else {
+            return None;
+        };
+        let mut columns = self.quasi.iter().zip(&self.source.hierarchies).zip(levels);
+        let is_possible = levels.len() == self.quasi.len()
+            && columns.all(|((&at, hierarchy), level)| {
+                hierarchy.levels.contains(level) && self.is_known(at, hierarchy, *level)
+            });
+        is_possible.then(|| levels.clone())
+    }
+
+    /// Has every value of the input a label at this level?
+    fn is_known(&self, at: usize, hierarchy: &Hierarchy, level: usize) -> bool {
+        let values = self.source.input.labels(self.origins[at]);
+        values.iter().all(|&value| hierarchy.paths.get(value).is_some_and(|path| level < path.len()))
     }
 
     /// The level of each quasi-identifier that has the most labels of the release. `None` where two have as many, or where the level
@@ -149,40 +220,48 @@ impl Comparison<'_> {
             let shared: Vec<(usize, usize)> =
                 hierarchy.levels.iter().map(|&level| (n_shared(level), level)).collect();
             let &(most, level) = shared.iter().max()?;
-            let values = self.source.input.labels(self.origins[at]);
-            let is_known = |value: &&str| hierarchy.paths.get(*value).is_some_and(|path| level < path.len());
             let is_told = shared.iter().filter(|&&(n, _)| n == most).count() == 1;
-            (is_told && values.iter().all(is_known)).then_some(level)
+            (is_told && self.is_known(at, hierarchy, level)).then_some(level)
         };
         self.quasi.iter().zip(&self.source.hierarchies).map(level_of).collect()
     }
 
-    /// Compares at each combination of levels that there could be, until one fits. Where there is none, that is reported.
-    fn at_possible_levels(&self, report: &mut Report) -> Option<Compared> {
+    /// Compares at each combination of levels that there could be, until everything holds. An error if there can be none.
+    fn at_possible_levels(&self, closest: &mut Option<Judged>) -> Result<Option<Judged>, Finding> {
+        let (input, release) = (self.source.input, self.release);
         let quasi_inputs: Vec<usize> = self.quasi.iter().map(|&at| self.origins[at]).collect();
-        let of_release = counts(self.release, self.quasi);
-        let of_input = counts(self.source.input, &quasi_inputs);
-        let possible: Vec<Vec<usize>> = (0..self.quasi.len())
-            .map(|at| possible_levels(&of_release[at], &of_input[at], &self.source.hierarchies[at]))
-            .collect();
-        if let Some(at) = possible.iter().position(Vec::is_empty) {
-            let name = &self.claims.quasi_identifiers[at];
-            report.findings.push(Finding {
-                claim: ROWS_CLAIM.into(),
-                found: format!("column {name} has labels that no single level gives"),
-                holds: false,
-            });
-            return None;
-        }
-        let mut first = None;
-        for levels in combinations(&possible).into_iter().take(MAX_COMBINATIONS) {
-            let compared = self.at(&levels);
-            if compared.first_strange_row.is_none() {
-                return Some(compared);
+        let of_release = counts(release, self.quasi);
+        let of_input = counts(input, &quasi_inputs);
+        let mut possible: Vec<Vec<usize>> = Vec::with_capacity(self.quasi.len());
+        for (column, (&at, hierarchy)) in self.quasi.iter().zip(&self.source.hierarchies).enumerate() {
+            let levels = possible_levels(&of_release[column], &of_input[column], hierarchy);
+            if levels.is_empty() {
+                let name = &self.claims.quasi_identifiers[column];
+                return Err(Finding {
+                    claim: ROWS_CLAIM.into(),
+                    found: format!("column {name} has labels that no single level gives"),
+                    holds: false,
+                });
             }
-            first.get_or_insert(compared);
+            let distinct = Column::new(
+                &levels,
+                &release.labels(at),
+                &input.labels(self.origins[at]),
+                |value| of_input[column].contains_key(value),
+                |value, level| recoded_at(hierarchy, value, level),
+            );
+            possible.push(distinct.levels().to_vec());
         }
-        first
+        for levels in combinations(&possible, MAX_COMBINATIONS) {
+            if let Some(judged) = self.judge(&levels, closest) {
+                return Ok(Some(judged));
+            }
+        }
+        let n_combinations = possible.iter().try_fold(1_usize, |n, levels| n.checked_mul(levels.len()));
+        if let Some(closest) = closest {
+            closest.is_decided = n_combinations.is_some_and(|n| n <= MAX_COMBINATIONS);
+        }
+        Ok(None)
     }
 
     fn budget(&self, report: &mut Report) {
@@ -205,9 +284,7 @@ impl Comparison<'_> {
         let columns = self.quasi.iter().zip(&self.source.hierarchies).zip(levels);
         for ((&at, hierarchy), &level) in columns {
             let (released, collected) = (release.labels(at), input.labels(self.origins[at]));
-            let recoded = collected.iter().map(|&value| {
-                hierarchy.paths.get(value).and_then(|path| path.get(level)).map_or(value, String::as_str)
-            });
+            let recoded = collected.iter().map(|&value| recoded_at(hierarchy, value, level));
             let mut numbers = Numbers::default();
             let of_released = numbers.all(released.iter().copied());
             let of_collected = numbers.all(recoded);
@@ -313,13 +390,11 @@ impl Comparison<'_> {
     }
 
     /// Had the groups that were left out to be?
-    fn left_out(&self, compared: &Compared, report: &mut Report) {
+    fn left_out(&self, compared: &Compared) -> Finding {
         let n_large = compared.left_out.sizes().filter(|&rows| u64::from(rows) >= self.claims.k).count();
         let refusals: Vec<&SensitiveClaim> =
             self.claims.sensitive.iter().filter(|claim| claim.has_threshold()).collect();
-        let mut finding = |claim: &str, found: String, holds: bool| {
-            report.findings.push(Finding { claim: claim.into(), found, holds });
-        };
+        let finding = |claim: &str, found: String, holds: bool| Finding { claim: claim.into(), found, holds };
         if refusals.iter().any(|claim| claim.compares_with_release()) {
             let claim = "suppressed rows are whole groups";
             return finding(claim, "0 groups are released in part".into(), true);
@@ -332,7 +407,7 @@ impl Comparison<'_> {
         let n_needless = if n_large == 0 { 0 } else { self.needless(compared, &refusals) };
         let claim = "suppressed rows are whole groups, each too small or refused by a claim";
         let found = format!("0 groups are released in part, {n_needless} might have been published");
-        finding(claim, found, n_needless == 0);
+        finding(claim, found, n_needless == 0)
     }
 
     /// How many groups that were left out are large enough and refused by no claim.
@@ -412,9 +487,6 @@ fn align(keys: &[u64], released: &[u64]) -> Aligned {
 fn without_group(keys: &[u64], groups: &[u32]) -> Vec<u64> {
     keys.iter().zip(groups).filter(|(_, group)| **group == NONE).map(|(&key, _)| key).collect()
 }
-
-/// The claim of step 3.
-const ROWS_CLAIM: &str = "every released row is an input row, generalized column by column to one level";
 
 /// A column that is released as it was collected, with a number for each label of the release and of the input.
 struct Other {

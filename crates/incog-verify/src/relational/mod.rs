@@ -90,14 +90,15 @@ pub struct TableSource<'a> {
 pub struct DatabaseReport {
     /// Claims.
     pub findings: Vec<Finding>,
+    /// Claims that could not be checked within a bounded amount of work, and what would help. None of them holds, and
+    /// none was found wrong.
+    pub undecided: Vec<Finding>,
     /// Persons of the smallest class; `None` if nobody is released, or classes are not claimed.
     pub smallest_class: Option<u64>,
     /// How many classes have how many persons: (persons, classes), ascending.
     pub class_sizes: Vec<(u64, u64)>,
     /// The tables, in the order of the claims.
     pub tables: Vec<TableReport>,
-    /// Whether a claim could not be decided within a bounded amount of work. It then counts as one that does not hold.
-    pub is_undecided: bool,
 }
 
 /// What was found out about a table.
@@ -118,7 +119,12 @@ pub struct TableReport {
 impl DatabaseReport {
     /// Do all claims hold?
     pub fn holds(&self) -> bool {
-        self.findings.iter().all(|finding| finding.holds)
+        self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
+    }
+
+    /// Was no claim found wrong, and some could not be checked?
+    pub fn is_undecided(&self) -> bool {
+        !self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
     }
 
     fn new(claims: &[TableClaims], n_rows: impl Iterator<Item = usize>) -> Self {
@@ -131,10 +137,10 @@ impl DatabaseReport {
         };
         DatabaseReport {
             findings: Vec::new(),
+            undecided: Vec::new(),
             smallest_class: None,
             class_sizes: Vec::new(),
             tables: claims.iter().zip(n_rows).map(table).collect(),
-            is_undecided: false,
         }
     }
 }

@@ -84,8 +84,7 @@ pub(super) fn check<'a>(
     let original = Side::of_original(&forest, release.shape, &compared);
     let outcome = assign(release.shape, &compared, &released, &original, MAX_WORK);
     let n_persons = release.forest.n_rows[release.shape.root];
-    report.is_undecided |= outcome == Outcome::Exceeded;
-    report.findings.push(Finding {
+    let finding = Finding {
         claim: match release.recoding {
             Recoding::Generalized => {
                 "every released person can be assigned an original one, with rows removed and labels generalized"
@@ -96,10 +95,16 @@ pub(super) fn check<'a>(
         found: match outcome {
             Outcome::Assigned => "all can".into(),
             Outcome::Unassigned(persons) => format!("{persons} of {n_persons} cannot"),
-            Outcome::Exceeded => "it could not be decided within a bounded amount of work".into(),
+            Outcome::Exceeded => "it could not be decided within a bounded amount of work whose rows the released \
+                                  ones are; more columns that are released as collected tell rows apart"
+                .into(),
         },
         holds: outcome == Outcome::Assigned,
-    });
+    };
+    match outcome {
+        Outcome::Exceeded => report.undecided.push(finding),
+        Outcome::Assigned | Outcome::Unassigned(_) => report.findings.push(finding),
+    }
     Ok(match release.recoding {
         Recoding::Generalized => Origins::Unknown,
         Recoding::Exact => {

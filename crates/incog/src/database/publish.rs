@@ -173,12 +173,13 @@ impl DatabasePlan {
         Ok(match self.job.database.release {
             ReleaseKind::Generalized => Verified::Generalized(
                 verify_database(self.tables_of(release)?, &claims)
-                    .map_err(|report| not_verified(&report.findings))?,
+                    .map_err(|report| not_verified(&report.findings, &report.undecided))?,
             ),
             ReleaseKind::Anatomized => {
                 let tables = self.anatomy_of(release, clustering)?;
                 Verified::Anatomized(
-                    verify_anatomy(tables, &claims).map_err(|report| not_verified(&report.findings))?,
+                    verify_anatomy(tables, &claims)
+                        .map_err(|report| not_verified(&report.findings, &report.undecided))?,
                 )
             }
         })

@@ -18,7 +18,7 @@ use crate::plan;
 use crate::record::Key;
 use crate::verification::{
     Collected, compared, hierarchies, on_columns, on_sensitive, read_with_digest, record_claim, required,
-    write_measured,
+    write_measured, write_undecided,
 };
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
@@ -265,6 +265,7 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &DatabaseReport) -> f
     for finding in &report.findings {
         writeln!(f, "  {finding}")?;
     }
+    write_undecided(f, &report.undecided)?;
     for table in &report.tables {
         write_measured(f, &table.measured, &format!("{}.", table.name), ["set of rows", "sets of rows"])?;
     }
