@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `checksum` | SHA-256 of the content | anybody | anybody |
 //! | `seal` | HMAC-SHA-256 of the content | who has the publisher's key | who has it |
-//! | `signature` | Ed25519 of the content, which has the public key in `publisher` | who has the private key | who has the public key |
+//! | `signature` | Ed25519 of the content and the seal; the content has the public key in `publisher` | who has the private key | who has the public key |
 //!
 //! The content is the canonical text of all other keys. A file is refused unless its bytes are the canonical text of what
 //! was read from it (see [`json`](super::json)): then nothing stands in it that is not in the content.
@@ -34,11 +34,11 @@ pub struct Trust<'a> {
 /// has the public key in `publisher`.
 pub(crate) fn sealed(mut record: Json, key: &Key, sign: Option<&PrivateKey>) -> String {
     let content = canonical(&record);
-    record["checksum"] = Json::String(hex(&Sha256::digest(&content)));
     record["seal"] = Json::String(hex(&key.seal(&content)));
     if let Some(private) = sign {
-        record["signature"] = Json::String(private.sign(&content));
+        record["signature"] = Json::String(private.sign(&canonical(&record)));
     }
+    record["checksum"] = Json::String(hex(&Sha256::digest(&content)));
     canonical(&record) + "\n"
 }
 
@@ -85,7 +85,9 @@ pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'
     if !is_canonical(&text, &whole) {
         return Err(broken("was edited: it is not written as incog writes records"));
     }
-    check_signature(&content, &plain, signature.as_deref(), trust.publisher).map_err(|problem| {
+    let mut with_seal = content.clone();
+    with_seal["seal"] = Json::String(seal);
+    check_signature(&with_seal, signature.as_deref(), trust.publisher).map_err(|problem| {
         broken(problem).with_hint(
             "get the release again from the publisher, and the public key from where you trust it to be theirs",
         )
@@ -93,14 +95,13 @@ pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'
     serde_json::from_value(content).map_err(|_| broken("lacks a part or has one that is unknown"))
 }
 
-/// Whether a record is signed with the key it names, and that is the publisher's.
+/// Whether a record is signed with the key it names, and that is the publisher's. `signed` is what a signature is of.
 fn check_signature(
-    content: &Json,
-    plain: &str,
+    signed: &Json,
     signature: Option<&str>,
     publisher: Option<&PublicKey>,
 ) -> std::result::Result<(), &'static str> {
-    let named = content.get("publisher");
+    let named = signed.get("publisher");
     let (named, signature) = match (named, signature) {
         (None, None) if publisher.is_none() => return Ok(()),
         (None, None) => return Err("is not signed"),
@@ -110,7 +111,7 @@ fn check_signature(
     let Some(named) = PublicKey::parse(named) else {
         return Err("was edited: its public key is none");
     };
-    if !named.has_signed(plain, signature) {
+    if !named.has_signed(&canonical(signed), signature) {
         return Err("was edited: its signature is not that of its content");
     }
     match publisher {
