@@ -99,11 +99,9 @@ impl UnfinishedFolder {
         let failed = |error: std::io::Error| cannot_write(&place.target, &error.to_string());
         let _turn = hidden::turn(&place.parent).map_err(failed)?;
         let _changing = hidden::changing();
-        // Like any other new folder: what the user's mask allows.
-        #[cfg(unix)]
-        std::fs::set_permissions(folder.path(), hidden::allowed(0o777)).map_err(failed)?;
         if !place.target.exists() {
-            return folder.rename(&place.target).map_err(failed);
+            folder.rename(&place.target).map_err(failed)?;
+            return open_up(&place.target).map_err(failed);
         }
         exchange(&place, folder.path()).map_err(failed)?;
         // Now the hidden folder holds what was there. It is removed only if that is a release.
@@ -112,8 +110,19 @@ impl UnfinishedFolder {
             return Err(error);
         }
         drop(folder);
-        Ok(())
+        open_up(&place.target).map_err(failed)
     }
+}
+
+/// Lets those look into a folder who may, once it has appeared: what the user's mask allows, as with any other new folder.
+#[cfg_attr(
+    not(unix),
+    expect(unused_variables, clippy::unnecessary_wraps, reason = "folders have modes on Unix only")
+)]
+fn open_up(folder: &Path) -> std::io::Result<()> {
+    #[cfg(unix)]
+    std::fs::set_permissions(folder, hidden::allowed(0o777))?;
+    Ok(())
 }
 
 /// The target and another folder change places.

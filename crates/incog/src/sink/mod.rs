@@ -366,9 +366,8 @@ impl Finished {
         let Some(file) = &mut self.file else {
             return Ok(Appeared::New);
         };
-        open_up(file, self.place.access).map_err(failed)?;
         let _changing = hidden::changing();
-        match file.rename_new(&self.place.path) {
+        match file.rename_new(&self.place.path).and_then(|()| open_up(&self.place.path, self.place.access)) {
             Ok(()) => Ok(Appeared::New),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(Appeared::NotNew),
             Err(error) => Err(failed(error)),
@@ -376,12 +375,12 @@ impl Finished {
     }
 }
 
-/// Lets those read a file who may.
+/// Lets those read a file who may, once it has appeared: a kill before that leaves nothing that others could read.
 #[cfg_attr(not(unix), expect(unused_variables, reason = "files have modes on Unix only"))]
-fn open_up(file: &HiddenFile, access: Access) -> std::io::Result<()> {
+fn open_up(file: &Path, access: Access) -> std::io::Result<()> {
     #[cfg(unix)]
     if access == Access::Usual {
-        return file.as_file().set_permissions(hidden::allowed(0o666));
+        return std::fs::set_permissions(file, hidden::allowed(0o666));
     }
     Ok(())
 }

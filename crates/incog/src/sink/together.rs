@@ -66,11 +66,10 @@ impl Placed {
         let Some(hidden) = &mut file.file else {
             return Ok(None);
         };
-        open_up(hidden, file.place.access).map_err(failed)?;
         let is_there = std::fs::symlink_metadata(at).is_ok();
         let earlier = is_there.then(|| hidden::set_aside(at, folder_of(at))).transpose().map_err(failed)?;
         let placed = Placed { path: at.to_owned(), earlier };
-        match hidden.rename(at) {
+        match hidden.rename(at).and_then(|()| open_up(at, file.place.access)) {
             Ok(()) => Ok(Some(placed)),
             Err(error) => {
                 placed.undo();
@@ -147,9 +146,9 @@ pub(crate) fn appear(mut files: Vec<Finished>, new_folder: Option<&NewFolder>) -
         }
         if let Some((folder, made)) = &mut new_folder {
             let failed = |error: std::io::Error| folder.cannot(&error.to_string());
-            #[cfg(unix)]
-            std::fs::set_permissions(made.path(), hidden::allowed(0o777)).map_err(failed)?;
             made.rename(&folder.0).map_err(failed)?;
+            #[cfg(unix)]
+            std::fs::set_permissions(&folder.0, hidden::allowed(0o777)).map_err(failed)?;
         }
         Ok(())
     };
