@@ -38,7 +38,7 @@ mod simd;
 pub use cells::{add_rows, count_below, for_each_below};
 pub use compress::{Compress, CompressWide};
 pub use numbering::{Field, Numbering};
-pub use pages::LargePages;
+pub use pages::{LargePages, has_room, when_out_of_memory};
 pub use positions::positions;
 pub use runs::{count_under, counts_under};
 pub use simd::Path;

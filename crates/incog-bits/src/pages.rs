@@ -6,8 +6,15 @@
 //!
 //! It is advice and changes nothing but the time: what cannot be had in large pages comes in small ones, on other systems all
 //! of it. Cost: one call of the system for each large allocation; at most a large page more memory than was asked for.
+//!
+//! A program that may have no more memory is aborted by default, in the middle of what it is at. With [`when_out_of_memory`] it says
+//! what is done instead.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Allocations of so many bytes are worth asking for.
 const LARGE: usize = 4 << 20;
@@ -48,10 +55,61 @@ unsafe impl GlobalAlloc for LargePages {
 /// The same memory, for which large pages are asked if it is large.
 #[inline]
 fn advised(memory: *mut u8, size: usize) -> *mut u8 {
-    if size >= LARGE && !memory.is_null() {
+    if memory.is_null() {
+        is_refused(size);
+    } else if size >= LARGE {
         ask(memory, size);
     }
     memory
+}
+
+/// Who asks for more may have read the number in a damaged file, and is told that it cannot be had.
+const ANYTHING: usize = 1 << 30;
+
+static INSTEAD: OnceLock<fn()> = OnceLock::new();
+static IS_OUT: AtomicBool = AtomicBool::new(false);
+
+/// What is done, once, when [`LargePages`] is refused memory: to clean up, to say so and to end the process. It may find that it
+/// is refused memory, too; then, and if it returns, the process is aborted.
+pub fn when_out_of_memory(instead: fn()) {
+    // The first one stays.
+    let _ = INSTEAD.set(instead);
+}
+
+/// Could so much memory be had now? Nothing is done if not.
+#[expect(unsafe_code, reason = "allocators are called like this")]
+pub fn has_room(n_bytes: usize) -> bool {
+    let Ok(layout) = Layout::from_size_align(n_bytes.max(1), 1) else {
+        return false;
+    };
+    // SAFETY: the layout is not empty; what is allocated with it is given back with it, and not touched in between.
+    unsafe {
+        // Hidden from who might find that it is not needed.
+        let memory = std::hint::black_box(System.alloc(layout));
+        if !memory.is_null() {
+            System.dealloc(memory, layout);
+        }
+        !memory.is_null()
+    }
+}
+
+#[cold]
+fn is_refused(size: usize) {
+    thread_local! {
+        static IS_MINE: Cell<bool> = const { Cell::new(false) };
+    }
+    let Some(instead) = INSTEAD.get().filter(|_| size < ANYTHING) else {
+        return;
+    };
+    if !IS_OUT.swap(true, Ordering::AcqRel) {
+        IS_MINE.set(true);
+        instead();
+    } else if !IS_MINE.get() {
+        // Another thread is about to end the process; this one must not abort it.
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -80,6 +138,12 @@ fn ask(_: *mut u8, _: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_room_for_little_and_not_for_everything() {
+        assert!(has_room(0) && has_room(1 << 16));
+        assert!(!has_room(usize::MAX) && !has_room(isize::MAX as usize));
+    }
 
     #[test]
     #[expect(unsafe_code, reason = "allocators are called like this")]

@@ -95,6 +95,7 @@ enum Command {
 
 fn main() -> ExitCode {
     signals::outlive_file_limits();
+    threads::expect_memory_to_end();
     let Arguments { command } = Arguments::parse();
     let done = match command {
         Command::Init(arguments) => init::run(&arguments),

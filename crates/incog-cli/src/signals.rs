@@ -56,7 +56,7 @@ pub(crate) fn watch() -> Result<Watched> {
         return Ok(Watched { watch, ends: None, progress: None });
     }
     let watched = Arc::clone(&watch);
-    let progress = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+    let progress = threads::spawn(STACK, move || {
         let start = Instant::now();
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("the template is right"));
         let bar = LINE.get_or_init(|| bar);
@@ -72,7 +72,7 @@ pub(crate) fn watch() -> Result<Watched> {
         bar.finish_and_clear();
     });
     // A run without a progress line is a run all the same.
-    Ok(Watched { watch, ends: Some(ends), progress: progress.ok() })
+    Ok(Watched { watch, ends: Some(ends), progress })
 }
 
 /// Waits for signals that end a run. If nobody can, they end the process as they do by default: what it was writing is left
@@ -94,7 +94,7 @@ fn listen() {
         let _ = signals.thread_unblock();
         end(128 + signal as i32);
     };
-    if std::thread::Builder::new().stack_size(STACK).spawn(waits).is_err() {
+    if threads::spawn(STACK, waits).is_none() {
         let _ = signals.thread_unblock();
     }
 }

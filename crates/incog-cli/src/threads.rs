@@ -1,13 +1,59 @@
-//! The threads that share the work.
+//! The threads that share the work, and the memory that they need.
 //!
 //! Where a process may have few threads or little memory (`ulimit`), not all of them can be had. Then there are fewer, or the
-//! one that is there already does everything: results are the same.
+//! one that is there already does everything: results are the same. A process that is refused memory says so and ends, and leaves
+//! nothing behind.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
 use incog::{Error, ErrorKind, Result};
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
+
+use crate::output::complain;
+
+/// As much as threads have by default.
+const STACK: usize = 2 << 20;
+
+/// What a thread takes beside its stack before it does anything.
+const ROOM: usize = 1 << 20;
+
+/// A thread that is there and at work, or `None` where there is no room for one. A thread that finds no room when it begins would take
+/// the process with it; so there is only one at a time that begins.
+pub(crate) fn spawn(stack: usize, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    if !incog_bits::has_room(stack + ROOM) {
+        return None;
+    }
+    let (say, said) = channel();
+    let thread = std::thread::Builder::new().stack_size(stack).spawn(move || {
+        // Whoever asks for memory for the first time is given a part of its own.
+        drop(std::hint::black_box(Box::new(0_u64)));
+        let _ = say.send(());
+        work();
+    });
+    said.recv().ok().and(thread.ok())
+}
+
+/// Memory for the last words.
+static RESERVE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// From now on the process ends with a sentence when it is refused memory.
+pub(crate) fn expect_memory_to_end() {
+    if let Ok(mut reserve) = RESERVE.lock() {
+        // Without it the words may fail, and no more.
+        let _ = reserve.try_reserve_exact(1 << 18);
+    }
+    incog_bits::when_out_of_memory(|| {
+        if let Ok(mut reserve) = RESERVE.try_lock() {
+            *reserve = Vec::new();
+        }
+        let _left = incog::leave_nothing_at_once();
+        complain("error: the memory that the process may have is not enough");
+        complain("\nhint: allow it more (ulimit -v), or keep less of the table in memory: --memory");
+        std::process::exit(2);
+    });
+}
 
 /// Starts as many threads as there are processors, or as `RAYON_NUM_THREADS` says; fewer where that fails.
 pub(crate) fn start() -> Result<()> {
@@ -18,12 +64,12 @@ pub(crate) fn start() -> Result<()> {
     let mut waiting: Vec<Sender<ThreadBuilder>> = Vec::new();
     for _ in 0..wanted {
         let (hand_over, handed_over) = channel::<ThreadBuilder>();
-        let thread = std::thread::Builder::new().spawn(move || {
+        let thread = spawn(STACK, move || {
             if let Ok(thread) = handed_over.recv() {
                 thread.run();
             }
         });
-        if thread.is_err() {
+        if thread.is_none() {
             break;
         }
         waiting.push(hand_over);

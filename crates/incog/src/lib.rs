@@ -63,5 +63,5 @@ pub use record::{Key, PrivateKey, PublicKey, Record, Trust};
 pub use report::{NodeReport, SearchReport};
 pub use requirements::RequirePart;
 pub use search::Listing;
-pub use sink::{LeftNothing, check_standard_output, leave_nothing};
+pub use sink::{LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once};
 pub use verification::{not_checked, read_release, render_report, verify_against};

@@ -12,15 +12,14 @@ use incog_core::Result;
 use crate::sink::hidden::{self, HiddenFolder};
 use crate::sink::{Unfinished, cannot_write};
 
-/// The names of a folder's files that are those of a release.
-type Listing = dyn Fn(&Path) -> Vec<String>;
+/// Which files of a folder are those of a release.
+type Released = dyn Fn(&Path) -> Vec<String>;
 
 /// Where a folder is to appear.
 pub(crate) struct Place {
     target: PathBuf,
     parent: PathBuf,
-    /// Which files of a folder are those of a release.
-    released: Box<Listing>,
+    released: Box<Released>,
 }
 
 impl Place {

@@ -54,11 +54,22 @@ pub struct LeftNothing {
 /// on to the answer until then.
 pub fn leave_nothing() -> LeftNothing {
     let changing = changing();
-    for path in std::mem::take(&mut *unfinished()) {
+    remove(std::mem::take(&mut *unfinished()));
+    LeftNothing { _changing: changing }
+}
+
+/// The same for who cannot wait, because it may be itself that is just making or renaming something. Then that is left behind.
+pub fn leave_nothing_at_once() -> Option<LeftNothing> {
+    let changing = CHANGING.try_lock().ok()?;
+    remove(std::mem::take(&mut *UNFINISHED.try_lock().ok()?));
+    Some(LeftNothing { _changing: changing })
+}
+
+fn remove(paths: BTreeSet<PathBuf>) {
+    for path in paths {
         // What is gone already is gone, and nobody is left to hear of the rest.
         let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
     }
-    LeftNothing { _changing: changing }
 }
 
 /// This process's turn in a folder, which ends when it is dropped.

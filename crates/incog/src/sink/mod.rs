@@ -16,7 +16,7 @@ mod standard;
 mod together;
 
 pub(crate) use folder::{Place, UnfinishedFolder};
-pub use hidden::{LeftNothing, leave_nothing};
+pub use hidden::{LeftNothing, leave_nothing, leave_nothing_at_once};
 pub use standard::check_standard_output;
 pub(crate) use together::{NewFolder, appear};
 
