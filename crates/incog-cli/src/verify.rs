@@ -152,10 +152,9 @@ fn run_database(
         ));
     }
     let mut report = match (job, &record) {
-        (Some(job), None) => DatabasePlan::new(&job, &watch)?.verify(release, delimiter)?,
-        (Some(job), Some(record)) => {
-            DatabasePlan::new(&job, &watch)?.verify_record(release, delimiter, record, trust.key)?
-        }
+        (Some(job), None) => DatabasePlan::for_verification(&job, &watch)?.verify(release, delimiter)?,
+        (Some(job), Some(record)) => DatabasePlan::for_verification(&job, &watch)?
+            .verify_record(release, delimiter, record, trust.key)?,
         (None, Some(record)) => incog::database::verify_database_against(release, record, delimiter)?,
         (None, None) => {
             return Err(Error::input(

@@ -156,8 +156,20 @@ fn check_tables(
     };
     let added = parts.iter().map(|parts| parts.as_ref().map(|parts| parts.group_at)).collect();
     let recoding = Recoding::Exact;
-    let released =
-        Released { tables: &tables, columns: &columns, shape: &shape, forest: &forest, added, recoding };
+    let apart = parts.iter().enumerate().flat_map(|(table, parts)| {
+        let names = sensitive_columns(&claims.tables[table]).into_iter().map(|(name, _)| name);
+        let values = parts.iter().flat_map(|parts| parts.sensitive.iter().copied());
+        names.zip(values).map(move |(name, values)| (table, name, values)).collect::<Vec<_>>()
+    });
+    let released = Released {
+        tables: &tables,
+        columns: &columns,
+        shape: &shape,
+        forest: &forest,
+        added,
+        apart: apart.collect(),
+        recoding,
+    };
     let origins = source::check(&released, claims, sources, report)?;
     for (table, (parts, grouped)) in parts.iter().zip(&grouped).enumerate() {
         let (Some(parts), Some(grouped)) = (parts, grouped) else {

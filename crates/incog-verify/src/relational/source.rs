@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::assignment::{MAX_WORK, Outcome, Side, assign};
 use super::comparison::{Compared, Pair};
+use super::copies::{self, COINCIDENCE};
 use super::forest::Forest;
 use super::places::{Places, places};
 use super::shape::{Columns, Shape, Sought, find_columns};
@@ -23,6 +24,9 @@ pub(super) struct Released<'a> {
     pub(super) forest: &'a Forest,
     /// A column of each table that the original cannot have.
     pub(super) added: Vec<Option<usize>>,
+    /// Columns that are released apart from their tables: the table, the column's name, and the table with its values in the
+    /// second column.
+    pub(super) apart: Vec<(usize, &'a str, &'a dyn Labels)>,
     pub(super) recoding: Recoding,
 }
 
@@ -65,6 +69,9 @@ pub(super) fn check<'a>(
     };
     let given: Vec<&[u32]> = sources.iter().filter_map(|source| source.origins).collect();
     report.findings.push(new_keys(release, &originals, &columns, &given, &names));
+    let released = released_columns(release, claims, &originals, &pairs);
+    let copied = copies::check(&released, &originals, &columns, release.shape, &forest, &names);
+    report.findings.push(copied);
     let tables = release.tables.iter().zip(&originals).zip(&pairs);
     let compared: Vec<Compared> =
         tables.map(|((table, original), pairs)| Compared::new(*table, *original, pairs)).collect();
@@ -125,8 +132,43 @@ fn left_out(root: usize, claims: &DatabaseClaims<'_>, report: &DatabaseReport) -
     })
 }
 
-/// So many rows that keep their number are no coincidence, if they are also half of all.
-const COINCIDENCE: usize = 8;
+/// All columns of the release that are no keys, with those of the original.
+fn released_columns<'a>(
+    release: &Released<'a>,
+    claims: &DatabaseClaims<'_>,
+    originals: &[&'a dyn Labels],
+    pairs: &[Vec<Pair<'_>>],
+) -> Vec<copies::Released<'a>> {
+    let mut all = Vec::new();
+    for (table, pairs) in pairs.iter().enumerate() {
+        let header = release.tables[table].header();
+        // A quasi-identifier may stand there twice, by two hierarchies.
+        for pair in pairs
+            .iter()
+            .enumerate()
+            .filter(|(at, pair)| pairs[..*at].iter().all(|other| other.released != pair.released))
+        {
+            let Pair { released, original, .. } = *pair.1;
+            all.push(copies::Released {
+                table,
+                // Who declared no columns may have a file without a header line, with cells in its place.
+                name: match &claims.tables[table].columns {
+                    Some(_) => header[released].to_owned(),
+                    None => format!("number {}", released + 1),
+                },
+                labels: release.tables[table].column(released),
+                original: originals[table].column(original),
+            });
+        }
+    }
+    for &(table, name, values) in &release.apart {
+        if let Some(at) = originals[table].header().iter().position(|column| *column == name) {
+            let (labels, original) = (values.column(1), originals[table].column(at));
+            all.push(copies::Released { table, name: name.to_owned(), labels, original });
+        }
+    }
+    all
+}
 
 /// Are keys new? The numbers from 1 up say nothing, unless they are where they were; any other key of the original does.
 fn new_keys(
@@ -163,6 +205,7 @@ fn new_keys(
         };
         let same: Vec<usize> =
             origins.iter().enumerate().filter(|&pair| is_same(pair)).map(|(row_idx, _)| row_idx).collect();
+        // That many rows that keep their number are no coincidence, if they are also half of all.
         if same.len() >= COINCIDENCE && 2 * same.len() >= keys.codes.len() {
             same.into_iter().for_each(|row_idx| kept.add(table, row_idx));
         }

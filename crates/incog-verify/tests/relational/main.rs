@@ -3,4 +3,5 @@
 mod students;
 mod generalized;
 mod anatomy;
+mod copies;
 mod hostile;

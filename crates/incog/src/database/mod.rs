@@ -4,6 +4,7 @@
 //! [`DatabasePlan`] once it makes sense with its data; persons are clustered by the engine; the release gets new keys, is
 //! checked by `incog-verify` from its labels and keys, and only then appears, all tables and their record at once.
 
+mod copies;
 mod plan;
 mod release;
 mod anatomy;

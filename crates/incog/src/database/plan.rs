@@ -13,6 +13,7 @@ use incog_core::relational::{
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Watch};
 
+use crate::database::copies;
 use crate::hierarchies;
 use crate::job::{
     CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind, RoleJob,
@@ -70,6 +71,23 @@ struct Settings {
 impl DatabasePlan {
     /// Checks a job and reads its tables. Stops when the watch is cancelled.
     pub fn new(job: &DatabaseJob, watch: &Watch) -> Result<Self> {
+        let plan = DatabasePlan::for_verification(job, watch)?;
+        let mut mistakes = Mistakes::default();
+        for table in 0..plan.tables.len() {
+            let said = &job.tables[&plan.database.relations()[table].name];
+            let columns = plan.database.relations()[table].table.columns();
+            let is_no_key = |at: &usize| !said.is_key(columns[*at].name());
+            let released: Vec<usize> = plan.released_columns(table).into_iter().filter(is_no_key).collect();
+            for problem in copies::copies(&plan.database, table, &released) {
+                mistakes.note::<()>(Err(Error::input(problem).with_hint(copies::HINT)));
+            }
+        }
+        mistakes.stop()?;
+        Ok(plan)
+    }
+
+    /// The same, but for columns that hold keys: the checker tells whether a release does.
+    pub fn for_verification(job: &DatabaseJob, watch: &Watch) -> Result<Self> {
         let mut mistakes = Mistakes::default();
         let settings = settings(job, &mut mistakes);
         check_tables(job, &mut mistakes);
