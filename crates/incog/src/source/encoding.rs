@@ -38,7 +38,11 @@ fn is_padded(line: &[u8], n_bytes: usize) -> bool {
     let Some(first) = characters.next() else {
         return false;
     };
-    is_alone(first) && characters.all(|character| is_alone(character) && place(character) == place(first))
+    // The line break ends the line in the middle of a character whose first bytes are NUL.
+    let is_whole = characters.remainder().iter().all(|&byte| byte == 0);
+    is_whole
+        && is_alone(first)
+        && characters.all(|character| is_alone(character) && place(character) == place(first))
 }
 
 #[cfg(test)]
