@@ -684,6 +684,58 @@ fn parquet_folders_are_written_and_verified() {
     folder.done(&["verify", "again", "--job", "incog.toml"]);
 }
 
+/// A table of the release as Parquet, with one cell of a column made another.
+#[cfg(feature = "parquet")]
+fn change_text(folder: &Folder, file: &str, column: &str, texts: &dyn Fn(usize) -> Option<&'static str>) {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    let path = folder.path(file);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
+    let batch = reader.build().unwrap().next().unwrap().unwrap();
+    let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let texts: ArrayRef = std::sync::Arc::new((0..batch.num_rows()).map(texts).collect::<StringArray>());
+    let columns = names.iter().zip(batch.columns());
+    let columns = columns.map(|(name, old)| (name, if name == column { texts.clone() } else { old.clone() }));
+    let changed = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer =
+        ArrowWriter::try_new(std::fs::File::create(&path).unwrap(), changed.schema(), None).unwrap();
+    writer.write(&changed).unwrap();
+    writer.close().unwrap();
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn null_and_the_empty_text_stay_apart_in_databases_and_are_not_both_written_as_csv() {
+    let folder = students();
+    folder.replace("incog.toml", "order = ", "format = \"parquet\"\norder = ");
+    folder.done(&["anonymize", "incog.toml"]);
+    for table in ["student", "takes", "book"] {
+        let [from, to] = ["release/", ""].map(|of| folder.path(&format!("{of}{table}.parquet")));
+        std::fs::copy(from, to).unwrap();
+        folder.replace("incog.toml", &format!("{table}.csv\"\nkey"), &format!("{table}.parquet\"\nkey"));
+    }
+    folder.replace("incog.toml", "{ file = \"dgh/course.csv\" }", "{ suppress = true }");
+    folder.replace("incog.toml", "{ file = \"dgh/book.csv\" }", "{ suppress = true }");
+    folder.replace("incog.toml", "output = \"release/\"", "output = \"again/\"");
+    let as_csv = ("format = \"parquet\"", "format = \"csv\"");
+    for column in ["grade", "course"] {
+        change_text(&folder, "takes.parquet", column, &|row| (row % 2 == 0).then_some(""));
+        folder.done(&["anonymize", "incog.toml"]);
+        folder.done(&["verify", "again", "--job", "incog.toml"]);
+        folder.replace("incog.toml", as_csv.0, as_csv.1);
+        folder.refused(
+            &["anonymize", "incog.toml"],
+            &["takes", &format!("column `{column}` has missing values and empty texts"), "Parquet"],
+        );
+        // One of the two can be written.
+        change_text(&folder, "takes.parquet", column, &|_| Some(""));
+        folder.done(&["anonymize", "incog.toml"]);
+        folder.done(&["verify", "again", "--job", "incog.toml"]);
+        folder.replace("incog.toml", as_csv.1, as_csv.0);
+    }
+}
+
 #[test]
 fn other_delimiters_are_found_out_and_kept() {
     let folder = students();

@@ -295,6 +295,129 @@ ill.role = "sensitive"
         assert_eq!(folder.read("again.csv"), folder.read("release.csv"));
     }
 
+    const TOWNS: &str = r#"[input]
+path = "towns.parquet"
+[output]
+path = "towns.release.parquet"
+order = "input"
+[policy]
+k = 3
+[columns]
+town = { role = "quasi-identifier", hierarchy = { suppress = true } }
+note.role = "other"
+"#;
+
+    /// Towns and notes.
+    fn towns(folder: &Folder, towns: &[Option<&str>], notes: &[Option<&str>]) {
+        let columns: [(&str, ArrayRef); 2] = [
+            ("town", Arc::new(StringArray::from_iter(towns))),
+            ("note", Arc::new(StringArray::from_iter(notes))),
+        ];
+        write(folder, "towns.parquet", &RecordBatch::try_from_iter(columns).unwrap());
+        folder.write("towns.toml", TOWNS);
+    }
+
+    const BOTH: [Option<&str>; 7] = [None, Some(""), None, Some(""), None, Some(""), None];
+
+    #[test]
+    fn null_and_the_empty_text_are_two_labels_of_a_release() {
+        let folder = Folder::new();
+        towns(&folder, &[None, Some("")], &[Some("x"), Some("x")]);
+        let said = folder.run(&["verify", "towns.parquet", "--qi", "town", "-k", "2"]);
+        assert_eq!(said.code, Some(1), "two rows that are unique are no group of two: {said:?}");
+        assert!(said.stdout.contains("the smallest group has 1 rows"), "{said:?}");
+    }
+
+    #[test]
+    fn null_and_the_empty_text_stay_apart_from_the_data_to_the_release() {
+        let folder = Folder::new();
+        towns(&folder, &BOTH, &BOTH);
+        folder.done(&["anonymize", "towns.toml"]);
+        let [input, output] = ["towns.parquet", "towns.release.parquet"].map(|file| read(&folder, file));
+        assert_eq!(output.columns(), input.columns());
+        let record = "towns.release.parquet.incog.json";
+        assert_eq!(folder.json(record)["levels"]["town"], 0);
+        let checked = ["verify", "towns.release.parquet", "--job", "towns.toml", "--record", record];
+        folder.done(&[&checked[..], &["--key", "incog.key"]].concat());
+        // Who makes one of the other changes the release, and the digest of the data.
+        let input = folder.json(record)["input"].clone();
+        let mut other = BOTH;
+        other[1] = None;
+        towns(&folder, &BOTH, &other);
+        assert_eq!(folder.run(&checked).code, Some(1));
+        folder.done(&["anonymize", "towns.toml"]);
+        assert_ne!(folder.json(record)["input"], input);
+        // With a k that asks for it, both become the same label.
+        towns(&folder, &BOTH, &BOTH);
+        folder.done(&["anonymize", "towns.toml", "-k", "4"]);
+        assert_eq!(folder.json(record)["levels"]["town"], 1);
+        folder.replace("towns.toml", "k = 3", "k = 4");
+        folder.done(&["verify", "towns.release.parquet", "--job", "towns.toml"]);
+    }
+
+    #[test]
+    fn null_and_the_empty_text_cannot_both_be_written_as_csv() {
+        let folder = Folder::new();
+        let advice = ["missing values and empty texts, which are the same in a CSV file", "as Parquet"];
+        let to_csv = ["anonymize", "towns.toml", "-o", "out.csv"];
+        towns(&folder, &BOTH, &[Some("x"); 7]);
+        folder.refused(&to_csv, &[&["column `town`"], &advice[..]].concat());
+        towns(&folder, &[Some("x"); 7], &BOTH);
+        folder.refused(&to_csv, &[&["column `note`"], &advice[..]].concat());
+        // One of them is an empty cell, and is checked as what it was.
+        for (only, others) in [(Some(""), "the empty text"), (None, "null")] {
+            let cells: Vec<Option<&str>> = (0..7).map(|row| if row < 3 { only } else { Some("x") }).collect();
+            towns(&folder, &cells, &cells);
+            folder.done(&to_csv);
+            assert_eq!(folder.read("out.csv").lines().filter(|line| *line == ",").count(), 3, "{others}");
+            folder.done(&[
+                "verify",
+                "out.csv",
+                "--job",
+                "towns.toml",
+                "--record",
+                "out.csv.incog.json",
+                "--key",
+                "incog.key",
+            ]);
+        }
+    }
+
+    #[test]
+    fn whether_a_row_that_was_left_out_had_no_value_is_not_in_the_schema() {
+        let folder = Folder::new();
+        let schema = |last: Option<&str>| {
+            // The last row is alone, and left out.
+            let towns_of = [Some("a"), Some("a"), Some("a"), Some("b")];
+            towns(&folder, &towns_of, &[Some("x"), Some("x"), Some("x"), last]);
+            folder.done(&["anonymize", "towns.toml", "--suppression", "1"]);
+            let output = read(&folder, "towns.release.parquet");
+            assert_eq!(output.num_rows(), 3);
+            output.schema()
+        };
+        assert_eq!(schema(None), schema(Some("x")));
+    }
+
+    #[test]
+    fn a_hierarchy_gives_the_empty_text_the_branch_of_the_missing_value() {
+        let folder = Folder::new();
+        towns(&folder, &BOTH, &[Some("x"); 7]);
+        let job = TOWNS.replace("{ suppress = true }", "{ file = \"towns.csv\", levels = [1] }");
+        folder.write("towns.toml", job);
+        folder.write("towns.csv", "a;A;*\n");
+        folder.refused(
+            &["anonymize", "towns.toml"],
+            &["no row for the missing value and the empty text (7 records", "empty field"],
+        );
+        folder.write("towns.csv", "a;A;*\n;none;*\n");
+        folder.done(&["hierarchy", "check", "towns.toml"]);
+        folder.done(&["anonymize", "towns.toml"]);
+        folder.done(&["verify", "towns.release.parquet", "--job", "towns.toml"]);
+        let rule = ["--rule", "{ mask = \"right\" }", "--column", "town", "--against", "towns.parquet"];
+        let made = folder.done(&[&["hierarchy", "make"], &rule[..]].concat());
+        assert_eq!(made.stdout, ";*\n", "a file names both by an empty field");
+    }
+
     #[test]
     fn parquet_compressed_once_more_is_not_taken_for_csv() {
         let folder = with_typed();
@@ -335,6 +458,16 @@ ill.role = "sensitive"
 }
 
 /// A release says by its header what separates its fields, or its record does.
+#[test]
+fn quoted_or_not_an_empty_cell_of_csv_is_the_missing_value() {
+    let folder = Folder::empty();
+    folder.write("data.csv", "town,ill\n,x\n\"\",x\n,\"\"\n");
+    let flags = ["--qi", "town", "--other", "ill", "-k", "3", "--order", "input", "-o", "out.csv"];
+    folder.done(&[&["anonymize", "data.csv"], &flags[..]].concat());
+    assert_eq!(folder.read("out.csv"), "town,ill\n,x\n,x\n,\n");
+    folder.done(&["verify", "data.csv", "--qi", "town", "-k", "3"]);
+}
+
 #[test]
 fn a_release_of_any_delimiter_can_be_checked_without_the_job() {
     let folder = Folder::new();

@@ -10,7 +10,6 @@ use arrow_schema::DataType;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnType {
     data_type: DataType,
-    has_nulls: bool,
 }
 
 impl ColumnType {
@@ -48,20 +47,7 @@ impl ColumnType {
                 | Time64(_)
                 | Timestamp(..)
         );
-        is_supported.then(|| ColumnType { data_type: data_type.clone(), has_nulls: false })
-    }
-
-    /// Has a null been read? Known once the rows are.
-    pub fn has_nulls(&self) -> bool {
-        self.has_nulls
-    }
-
-    /// The same type, with what is known about nulls: for a column that was read from several files, if any of
-    /// them had one.
-    #[must_use]
-    pub fn with_nulls(mut self, has_nulls: bool) -> Self {
-        self.has_nulls = has_nulls;
-        self
+        is_supported.then(|| ColumnType { data_type: data_type.clone() })
     }
 
     pub(crate) fn data_type(&self) -> &DataType {

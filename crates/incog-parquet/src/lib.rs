@@ -14,13 +14,12 @@
 //! | timestamps | `2003-04-17T12:30:00`; of a time zone, in UTC: `2003-04-17T10:30:00Z` |
 //! | text | as it is |
 //!
-//! **Null is the missing value**, the empty text. On the way out empty text is null again; in a text column only
-//! if it had nulls ([`ColumnType::has_nulls`]), else it stays empty text. The one thing that is not told apart: a
-//! text column with nulls *and* empty texts comes out with nulls for both. All NaNs are one.
+//! **Null is the missing value, and the empty text is a value of its own**, on the way in as on the way out
+//! ([`incog_core::table::label`]). All NaNs are one, and come out as one.
 //!
 //! **The release's file is fresh.** It has the columns' names, types and values, and nothing else of the source:
 //! no key-value metadata, field metadata, dictionaries or row groups. Statistics are those of the released
-//! values. The `ARROW:schema` entry is written anew from names and types alone, so that types come back exactly.
+//! values. Every column may have nulls, whether or not it has: otherwise a column that may would tell of rows that were left out. The `ARROW:schema` entry is written anew from names and types alone, so that types come back exactly.
 //!
 //! Refused by column and type: binary, nested, duration and interval columns.
 //!

@@ -93,7 +93,7 @@ impl Parquet {
         &self.header
     }
 
-    /// The columns' types. Whether a column has nulls is not known before it is read.
+    /// The columns' types.
     pub fn types(&self) -> &[ColumnType] {
         &self.types
     }
@@ -103,8 +103,8 @@ impl Parquet {
         self.n_rows
     }
 
-    /// Appends all rows to `columns`, one per header entry, and returns the columns' types, which now know
-    /// whether there were nulls. Stops when the watch is cancelled.
+    /// Appends all rows to `columns`, one per header entry, and returns the columns' types. Stops when the watch is
+    /// cancelled.
     pub fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Vec<ColumnType>> {
         self.read_parts(columns, usize::MAX, watch, &mut |_| Ok(()))
     }
@@ -162,8 +162,7 @@ impl Parquet {
                 break;
             }
         }
-        let had_nulls = pulled.iter().map(|pulled| pulled.seen.had_null || pulled.seen.null.is_some());
-        Ok(types.into_iter().zip(had_nulls).map(|(kept, had_nulls)| kept.with_nulls(had_nulls)).collect())
+        Ok(types)
     }
 }
 
@@ -181,8 +180,7 @@ impl Pulled {
     fn append(&mut self, n_rows: usize, column: &mut Column, path: &Path, watch: &Watch) -> Result<()> {
         // Values that were forgotten have other codes by now.
         if column.dictionary().is_empty() {
-            let null = self.seen.null;
-            self.seen = Seen { had_null: self.seen.had_null || null.is_some(), ..Seen::default() };
+            self.seen = Seen::default();
         }
         let mut n_left = n_rows;
         while n_left > 0 {
@@ -291,8 +289,6 @@ fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
 #[derive(Default)]
 struct Seen {
     null: Option<u32>,
-    /// Was there a null whose code was forgotten?
-    had_null: bool,
     booleans: [Option<u32>; 2],
     by_bits: HashMap<u64, u32, FxBuildHasher>,
     by_128_bits: HashMap<i128, u32, FxBuildHasher>,
@@ -396,7 +392,7 @@ impl Seen {
                 (_, Some(texts)) => texts.value(entry),
                 _ => return Err(unexpected(column, entries.data_type())),
             };
-            codes[entry] = Some(column.push(text)?);
+            codes[entry] = Some(column.push_text(text)?);
         }
         Ok(())
     }
@@ -409,7 +405,7 @@ fn append_text<'a>(
 ) -> Result<()> {
     for cell in cells {
         match cell {
-            Some(cell) => _ = column.push(cell)?,
+            Some(cell) => _ = column.push_text(cell)?,
             None => push_null(null, column)?,
         }
     }

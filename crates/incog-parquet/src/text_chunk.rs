@@ -5,11 +5,12 @@
 //! books.
 //!
 //! 1. Labels that a row has get numbers in order of first appearance. These labels, and no others, are the dictionary page.
-//! 2. A data page has the numbers of some rows, each in as many bits as the largest of them needs; or one run, where all are
-//!    equal. (`RLE_DICTIONARY` in data pages of version 1; a required column has no levels.)
+//! 2. A data page says of each of its rows, in a bit, whether it has a text (the definition level), and then has the numbers of
+//!    those that do, each in as many bits as the largest of them needs; of both, one run where all are equal.
+//!    (`RLE_DICTIONARY` in data pages of version 1.)
 //! 3. Every page is compressed with zstd. The chunk's statistics are its least and its greatest label.
 //!
-//! For columns without nulls whose labels are not too long to be kept as a dictionary ([`fits`]). Cost: two look-ups a cell.
+//! For columns whose labels are not too long to be kept as a dictionary ([`fits`]). Cost: two look-ups a cell.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, PageType};
@@ -31,30 +32,32 @@ const PAGE_ROWS: usize = 1 << 16;
 /// No number yet.
 const NONE: u32 = u32::MAX;
 
+/// No number ever: null.
+const NULL: u32 = u32::MAX - 1;
+
 /// Are these labels few and short enough to be a dictionary?
 pub(crate) fn fits(labels: &[&str]) -> bool {
     labels.iter().map(|label| 4 + label.len()).sum::<usize>() <= MAX_DICTIONARY_BYTES
 }
 
-/// The labels of a column, by their codes.
+/// The texts of a column, by their codes.
 #[derive(Debug)]
 pub(crate) struct Texts {
     text: String,
     ends: Vec<usize>,
+    is_null: Vec<bool>,
 }
 
 impl Texts {
-    pub(crate) fn new(labels: &[&str]) -> Self {
-        let (mut text, mut ends) = (String::new(), vec![0]);
-        for label in labels {
-            text.push_str(label);
-            ends.push(text.len());
+    /// The texts, none where it is null.
+    pub(crate) fn new<'a>(of_codes: impl Iterator<Item = Option<&'a str>>) -> Self {
+        let mut texts = Texts { text: String::new(), ends: vec![0], is_null: Vec::new() };
+        for text in of_codes {
+            texts.text.push_str(text.unwrap_or_default());
+            texts.ends.push(texts.text.len());
+            texts.is_null.push(text.is_none());
         }
-        Texts { text, ends }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len() - 1
+        texts
     }
 
     fn get(&self, code: u32) -> &str {
@@ -64,29 +67,31 @@ impl Texts {
 
 /// A chunk that is being written.
 pub(crate) struct TextChunk {
-    /// The number of each code's label, or [`NONE`].
+    /// The number of each code's label, or [`NONE`], or [`NULL`].
     of_code: Vec<u32>,
     /// The code of each number.
     used: Vec<u32>,
-    /// The numbers of rows that are in no page yet.
+    /// The numbers of rows that are in no page yet, or [`NULL`].
     waiting: Vec<u32>,
     pages: Vec<CompressedPage>,
     compressor: zstd::bulk::Compressor<'static>,
     n_rows: usize,
+    n_nulls: usize,
     /// Room for a page before it is compressed.
     plain: Vec<u8>,
 }
 
 impl TextChunk {
-    /// No rows yet, of a column that has so many labels.
-    pub(crate) fn new(n_labels: usize) -> Result<Self> {
+    /// No rows yet, of a column that has these texts.
+    pub(crate) fn new(texts: &Texts) -> Result<Self> {
         Ok(TextChunk {
-            of_code: vec![NONE; n_labels],
+            of_code: texts.is_null.iter().map(|&is_null| if is_null { NULL } else { NONE }).collect(),
             used: Vec::new(),
             waiting: Vec::with_capacity(PAGE_ROWS),
             pages: Vec::new(),
             compressor: zstd::bulk::Compressor::new(level().compression_level())?,
             n_rows: 0,
+            n_nulls: 0,
             plain: Vec::new(),
         })
     }
@@ -114,12 +119,20 @@ impl TextChunk {
     }
 
     fn end_page(&mut self) -> Result<()> {
+        let n_rows = self.waiting.len();
         self.plain.clear();
+        // How long the levels are is known when they are there.
+        self.plain.extend_from_slice(&[0; 4]);
+        encode_levels(&self.waiting, &mut self.plain);
+        let n_bytes = self.plain.len() as u32 - 4;
+        self.plain[..4].copy_from_slice(&n_bytes.to_le_bytes());
+        self.waiting.retain(|&number| number != NULL);
+        self.n_nulls += n_rows - self.waiting.len();
         encode(&self.waiting, &mut self.plain);
         let buf = Bytes::from(self.compressor.compress(&self.plain)?);
         let page = Page::DataPage {
             buf,
-            num_values: self.waiting.len() as u32,
+            num_values: n_rows as u32,
             encoding: Encoding::RLE_DICTIONARY,
             def_level_encoding: Encoding::RLE,
             rep_level_encoding: Encoding::RLE,
@@ -187,7 +200,7 @@ impl TextChunk {
                 end(labels().min()),
                 end(labels().max()),
                 None,
-                Some(0),
+                Some(self.n_nulls as u64),
                 false,
             ))
             .build()?;
@@ -209,7 +222,22 @@ pub(crate) fn level() -> parquet::basic::ZstdLevel {
     parquet::basic::ZstdLevel::default()
 }
 
-/// Appends the numbers of a page's rows: their width in bits, and one run of them.
+/// Appends for each row whether it has a text: one run of ones, of zeros, or of both.
+fn encode_levels(numbers: &[u32], to: &mut Vec<u8>) {
+    let n_nulls = numbers.iter().filter(|&&number| number == NULL).count();
+    if n_nulls == 0 || n_nulls == numbers.len() {
+        put_varint((numbers.len() as u64) << 1, to);
+        to.push(u8::from(n_nulls == 0));
+        return;
+    }
+    put_varint((numbers.len().div_ceil(8) as u64) << 1 | 1, to);
+    let bits = |eight: &[u32]| {
+        eight.iter().enumerate().fold(0, |bits, (at, &number)| bits | u8::from(number != NULL) << at)
+    };
+    to.extend(numbers.chunks(8).map(bits));
+}
+
+/// Appends the numbers of a page's rows: their width in bits, and one run of them, if there are any.
 fn encode(numbers: &[u32], to: &mut Vec<u8>) {
     let largest = numbers.iter().copied().max().unwrap_or(0);
     // Some readers know no numbers without bits.
@@ -220,6 +248,9 @@ fn encode(numbers: &[u32], to: &mut Vec<u8>) {
     {
         put_varint((numbers.len() as u64) << 1, to);
         to.extend_from_slice(&first.to_le_bytes()[..n_bits.div_ceil(8) as usize]);
+        return;
+    }
+    if numbers.is_empty() {
         return;
     }
     // Eight at a time; what is missing from the last eight is zeros, which nobody reads.

@@ -2,7 +2,7 @@
 //!
 //! Every distinct label is turned into a value once; rows then take values by code, and most texts are never looked at again
 //! ([`TextChunk`]). Each column is encoded by one thread, a row group at a time. Compressed with zstd, dictionaries on, about a
-//! million rows to a row group. A column can be null only if it is.
+//! million rows to a row group. Every column may be null, whether or not a row is.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use arrow_array::{Array, ArrayRef, DictionaryArray, UInt32Array};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
 use bytes::Bytes;
+use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{
@@ -36,7 +37,7 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 pub struct Released<'a> {
     /// The column's name.
     pub name: &'a str,
-    /// The type to turn the labels back into; none for a generalized column, which is text without nulls.
+    /// The type to turn the labels back into; none for a generalized column, which is text.
     pub kept: Option<&'a ColumnType>,
     /// The distinct labels. One that no row has is not written.
     pub labels: Vec<&'a str>,
@@ -89,9 +90,10 @@ impl<W: Write + Send> Writer<W> {
             .iter()
             .zip(values)
             .map(|(column, values)| {
-                let field = Field::new(column.name, values.data_type().clone(), values.null_count() > 0);
-                let is_text = column.kept.is_none_or(ColumnType::is_text) && !field.is_nullable();
-                let texts = (is_text && text_chunk::fits(&column.labels)).then(|| Texts::new(&column.labels));
+                let field = Field::new(column.name, values.data_type().clone(), true);
+                let is_text = column.kept.is_none_or(ColumnType::is_text);
+                let texts = (is_text && text_chunk::fits(&column.labels))
+                    .then(|| Texts::new(column.labels.iter().map(|label| label::text_of(label))));
                 Values { field: Arc::new(field), values, texts }
             })
             .collect();
@@ -139,7 +141,7 @@ impl<W: Write + Send> Writer<W> {
         with_columns
             .map(|(column, other)| match &column.texts {
                 Some(texts) => {
-                    let chunk = TextChunk::new(texts.len()).map_err(|error| failed(&error))?;
+                    let chunk = TextChunk::new(texts).map_err(|error| failed(&error))?;
                     Ok(Chunk::Text(Box::new(chunk)))
                 }
                 None => Ok(Chunk::Other(Box::new(other))),
@@ -210,7 +212,7 @@ impl Values {
         let codes = UInt32Array::from(codes.to_vec());
         let gathered = |_| broken("a release's rows cannot be gathered");
         if matches!(self.values.data_type(), DataType::Utf8 | DataType::LargeUtf8)
-            && !self.field.is_nullable()
+            && self.values.null_count() == 0
         {
             // Nobody copies the texts.
             let cells = DictionaryArray::<UInt32Type>::try_new(codes, Arc::clone(&self.values));
@@ -234,10 +236,7 @@ fn properties() -> WriterProperties {
 
 /// The values behind the labels.
 fn values(column: &Released<'_>) -> Result<ArrayRef> {
-    let is_null =
-        |label: &str| label.is_empty() && column.kept.is_some_and(|kept| !kept.is_text() || kept.has_nulls());
-    let labels: Vec<Option<&str>> =
-        column.labels.iter().map(|&label| (!is_null(label)).then_some(label)).collect();
+    let labels: Vec<Option<&str>> = column.labels.iter().map(|label| label::text_of(label)).collect();
     let data_type = column.kept.map_or(&DataType::Utf8, ColumnType::data_type);
     text::parse(data_type, &labels).ok_or_else(|| {
         broken(&format!(

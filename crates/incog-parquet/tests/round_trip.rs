@@ -5,11 +5,13 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::*;
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use half::f16;
+use incog_core::table::label;
 use incog_core::table::{Column, Role};
 use incog_core::{ErrorKind, Watch};
 use incog_parquet::{ColumnType, Parquet, Released, Writer};
@@ -17,6 +19,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use parquet::file::statistics::Statistics;
 use tempfile::TempDir;
 
 /// A source file, written as another program would.
@@ -85,12 +88,11 @@ fn check(array: ArrayRef) {
         let properties = WriterProperties::builder().set_dictionary_enabled(dictionaries).build();
         write_source(&source, &[("c", array.clone())], properties);
         let (columns, types) = read_columns(&source);
-        assert_eq!(types[0].has_nulls(), array.null_count() > 0);
         write_all_kept(&release, &columns, &types);
         let back = read_arrays(&release);
         assert_eq!(back.schema().field(0).name(), "c");
         assert_eq!(back.column(0), &array, "{}", array.data_type());
-        assert_eq!(back.schema().field(0).is_nullable(), array.null_count() > 0);
+        assert!(back.schema().field(0).is_nullable());
     }
 }
 
@@ -271,22 +273,116 @@ fn a_dictionary_counts_as_its_values_and_entries_without_rows_are_no_values() {
 }
 
 #[test]
-fn empty_text_becomes_null_only_where_there_were_nulls() {
+fn null_and_the_empty_text_are_two_values_and_come_back_as_two() {
+    let texts = [Some(""), None, Some("a"), Some(""), None, Some("\u{FDD0}"), Some("\u{FDD0}\u{FDD0}")];
+    check(Arc::new(StringArray::from_iter(texts)));
+    check(Arc::new(LargeStringArray::from_iter(texts)));
+    check(Arc::new(StringViewArray::from_iter(texts)));
+    check(Arc::new(StringArray::from(vec![Some(""), Some("a")])));
+    check(Arc::new(StringArray::from(vec![None, Some("a")])));
+
     let folder = TempDir::new().unwrap();
-    let (source, release) = (folder.path().join("source.parquet"), folder.path().join("release.parquet"));
-    let empty = StringArray::from(vec![Some(""), Some("a")]);
-    let both = StringArray::from(vec![Some(""), None]);
-    let arrays: [(&str, ArrayRef); 2] = [("empty", Arc::new(empty.clone())), ("both", Arc::new(both))];
-    write_source(&source, &arrays, WriterProperties::default());
-    let (columns, types) = read_columns(&source);
-    write_all_kept(&release, &columns, &types);
-    let back = read_arrays(&release);
-    assert_eq!(back.column(0).as_ref(), &empty as &dyn Array);
-    assert_eq!(back.column(1).null_count(), 2);
+    let source = folder.path().join("source.parquet");
+    for dictionaries in [true, false] {
+        let properties = WriterProperties::builder().set_dictionary_enabled(dictionaries).build();
+        write_source(&source, &[("c", Arc::new(StringArray::from_iter(texts)))], properties);
+        let (columns, _) = read_columns(&source);
+        assert_eq!(columns[0].codes(), [0, 1, 2, 0, 1, 3, 4], "different cells have different codes");
+        assert_eq!(cells(&columns[0])[..2], [label::EMPTY_TEXT, ""]);
+    }
 }
 
 #[test]
-fn a_generalized_column_is_text_without_nulls_and_unused_labels_stay_out() {
+fn nulls_come_back_from_text_of_many_pages() {
+    // Pages of 65,536 rows: some without nulls, one of nothing else, some with both.
+    let text = |row: usize| match row {
+        0..70_000 => Some(format!("{}", row % 7)),
+        70_000..150_000 => (!row.is_multiple_of(3)).then(|| format!("{}", row % 5)),
+        150_000..300_000 => None,
+        _ => (!row.is_multiple_of(1000)).then(String::new),
+    };
+    check(Arc::new(StringArray::from_iter((0..400_001).map(text))));
+    let folder = TempDir::new().unwrap();
+    let (source, release) = (folder.path().join("source.parquet"), folder.path().join("release.parquet"));
+    let array: ArrayRef = Arc::new(StringArray::from_iter((0..400_001).map(text)));
+    write_source(&source, &[("c", array.clone())], WriterProperties::default());
+    let (columns, types) = read_columns(&source);
+    write_all_kept(&release, &columns, &types);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(&release).unwrap()).unwrap();
+    let chunk = builder.metadata().row_group(0).column(0);
+    let n_nulls = chunk.statistics().and_then(Statistics::null_count_opt);
+    assert_eq!(n_nulls, Some(array.null_count() as u64));
+}
+
+#[test]
+fn neighbours_of_every_type_have_labels_of_their_own() {
+    /// Every value of the array is another one, but for NaNs.
+    #[expect(clippy::needless_pass_by_value, reason = "every caller makes the array on the spot")]
+    fn check(array: ArrayRef) {
+        let folder = TempDir::new().unwrap();
+        let source = folder.path().join("source.parquet");
+        write_source(&source, &[("c", array.clone())], WriterProperties::default());
+        let (columns, _) = read_columns(&source);
+        assert_eq!(columns[0].dictionary().len(), array.len(), "{}", array.data_type());
+    }
+    // Within a day, within a second.
+    check(Arc::new(Date64Array::from(vec![0, 1, 999, 1000, 86_399_999, 86_400_000, -1])));
+    let nanos = [0, 1, 999, 1_000, 999_999, 1_000_000, 1_000_000_000, -1];
+    for zone in [None, Some("+00:00"), Some("Europe/Berlin")] {
+        // The hour that a clock shows twice, when summer ends: two instants.
+        let hours = [1_067_126_400_000_000_000, 1_067_130_000_000_000_000];
+        let all = nanos.iter().copied().chain(hours).collect::<Vec<i64>>();
+        check(Arc::new(TimestampNanosecondArray::from(all).with_timezone_opt(zone)));
+    }
+    check(Arc::new(Time64NanosecondArray::from(vec![0, 1, 1_000, 1_000_000, 86_399_999_999_999])));
+    check(Arc::new(Float64Array::from(vec![0.0, -0.0, 0.1, 0.1 + f64::EPSILON, f64::NAN, f64::INFINITY])));
+    check(Arc::new(Float32Array::from(vec![0.0, -0.0, 16_777_216.0, 16_777_218.0])));
+    for scale in [0, 2] {
+        let decimals = Decimal128Array::from(vec![0, 1, 10, 100, -1]).with_precision_and_scale(10, scale);
+        check(Arc::new(decimals.unwrap()));
+    }
+    // NaNs of different bits are the same value, and are released as one.
+    let other = f64::from_bits(f64::NAN.to_bits() | 1);
+    let folder = TempDir::new().unwrap();
+    let (source, release) = (folder.path().join("source.parquet"), folder.path().join("release.parquet"));
+    let nans: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN, other, -f64::NAN]));
+    write_source(&source, &[("c", nans)], WriterProperties::default());
+    let (columns, types) = read_columns(&source);
+    assert_eq!(columns[0].codes(), [0; 3]);
+    write_all_kept(&release, &columns, &types);
+    let back = read_arrays(&release);
+    let bits: Vec<u64> =
+        back.column(0).as_primitive::<Float64Type>().values().iter().map(|nan| nan.to_bits()).collect();
+    assert!(bits.iter().all(|&nan| nan == bits[0]), "nothing tells them apart");
+}
+
+#[test]
+fn whether_a_column_may_have_nulls_tells_nothing_of_rows_that_were_left_out() {
+    let schema = |labels: Vec<&str>| {
+        let kept = ColumnType::clone(&integers());
+        let columns = [
+            Released { name: "kept", kept: Some(&kept), labels: labels.clone() },
+            Released { name: "text", kept: None, labels },
+        ];
+        let file = write(Vec::new(), &columns, vec![vec![0, 0], vec![0, 0]]).unwrap();
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("release.parquet");
+        std::fs::write(&path, file).unwrap();
+        read_arrays(&path).schema()
+    };
+    assert_eq!(schema(vec!["1", ""]), schema(vec!["1"]));
+}
+
+/// The type of a column of integers.
+fn integers() -> ColumnType {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("source.parquet");
+    write_source(&source, &[("c", Arc::new(Int64Array::from(vec![1])))], WriterProperties::default());
+    read_columns(&source).1.remove(0)
+}
+
+#[test]
+fn a_generalized_column_is_text_and_unused_labels_stay_out() {
     let labels = vec!["[20, 30)", "secret label", ""];
     let column = Released { name: "age", kept: None, labels };
     let file = write(Vec::new(), &[column], vec![vec![0, 2, 0]]).unwrap();
@@ -297,8 +393,10 @@ fn a_generalized_column_is_text_without_nulls_and_unused_labels_stay_out() {
     let path = folder.path().join("release.parquet");
     std::fs::write(&path, file).unwrap();
     let back = read_arrays(&path);
-    assert!(!back.schema().field(0).is_nullable());
-    assert_eq!(back.column(0).as_ref(), &StringArray::from(vec!["[20, 30)", "", "[20, 30)"]) as &dyn Array);
+    assert_eq!(
+        back.column(0).as_ref(),
+        &StringArray::from(vec![Some("[20, 30)"), None, Some("[20, 30)")]) as &dyn Array
+    );
 }
 
 #[test]

@@ -76,7 +76,14 @@ use crate::against_input::People;
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
 
+/// The label of an empty text, where a file tells it from a missing value (Parquet does, CSV does not).
+pub const EMPTY_TEXT: &str = "\u{FDD0}";
+
 /// A table of labels, column by column.
+///
+/// The label of a cell is its text, and different cells have different labels. So that this holds, the empty label is that of
+/// the missing value alone, that of an empty text is [`EMPTY_TEXT`], and a text that consists of this character only has one
+/// more of it in front.
 pub trait Labels: Sync {
     /// The columns' names.
     fn header(&self) -> Vec<&str>;

@@ -1,6 +1,7 @@
 //! A table of strings from a CSV file, read by the `csv` crate and nothing of incog.
 //!
-//! Cells are dictionary-coded while they are read: 4 bytes a cell, and each distinct text of a column once.
+//! Cells are dictionary-coded while they are read: 4 bytes a cell, and each distinct text of a column once. An empty cell, quoted
+//! or not, is the missing value; no other cell is taken for an [`EMPTY_TEXT`], of which CSV has none.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -8,7 +9,7 @@ use std::io::Read;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::{LabelColumn, Labels};
+use crate::{EMPTY_TEXT, LabelColumn, Labels};
 
 /// A table of strings, column by column.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +52,11 @@ impl StringTable {
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| problem(&error))? {
             for ((column, cell), name) in table.columns.iter_mut().zip(&record).zip(&table.header) {
-                if !column.push(cell) {
+                let is_fine = match is_mistakable(cell) {
+                    true => column.push(&format!("{EMPTY_TEXT}{cell}")),
+                    false => column.push(cell),
+                };
+                if !is_fine {
                     return Err(format!("column `{name}` has too many distinct values"));
                 }
             }
@@ -105,6 +110,11 @@ impl Cells {
     }
 }
 
+/// Could a cell be taken for an empty text, or for one that already was kept from it?
+fn is_mistakable(cell: &str) -> bool {
+    cell.starts_with(EMPTY_TEXT) && cell.replace(EMPTY_TEXT, "").is_empty()
+}
+
 fn hash(text: &str) -> usize {
     FxBuildHasher.hash_one(text) as usize
 }
@@ -153,6 +163,16 @@ mod tests {
         let mut some = [0; 7];
         table.codes_from(0, 1234, &mut some);
         assert_eq!(some, codes[1234..1241]);
+    }
+
+    #[test]
+    fn quoted_or_not_an_empty_cell_is_missing_and_no_cell_is_an_empty_text() {
+        let text = format!("x,y\n1,\n2,\"\"\n3,{EMPTY_TEXT}\n4,{EMPTY_TEXT}{EMPTY_TEXT}\n5,a{EMPTY_TEXT}\n");
+        let table = StringTable::parse(text.as_bytes(), b',').unwrap();
+        let LabelColumn { labels, codes } = table.column(1);
+        assert_eq!(codes[..], [0, 0, 1, 2, 3]);
+        assert_eq!(labels[0], "");
+        assert!(!labels.contains(&EMPTY_TEXT));
     }
 
     #[test]

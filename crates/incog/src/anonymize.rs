@@ -110,6 +110,7 @@ impl Plan {
         let record = self.record_path(&path);
         self.check_places(&path, record.as_deref())?;
         let sign = self.signing_key(record.is_some())?;
+        Layout::check(&path, &self.table)?;
         let costs = self.costs()?;
         let input = self.input();
         let made = match self.made(self.how(), &costs, &*input, watch)? {

@@ -10,6 +10,7 @@ use incog_core::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::recoding::{Domain, Domains, Order};
 use incog_core::table::Table;
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::OrderClaim;
 
@@ -51,7 +52,9 @@ pub(crate) fn domains(job: &Job, table: &Table, attributes: &Attributes) -> Resu
             Some(OrderBy::Itself(order)) => order,
             Some(OrderBy::Hierarchy) => {
                 let values = attribute.hierarchy().labels(0).values();
-                Order::Categories(values.filter(|value| !value.is_empty()).map(str::to_owned).collect())
+                // The empty text has no place in a hierarchy's lines, so it has none in their order.
+                let in_order = values.filter(|value| !value.is_empty() && *value != EMPTY_TEXT);
+                Order::Categories(in_order.map(str::to_owned).collect())
             }
         };
         let domain = Domain::new(data, &order).map_err(|error| job.at(&key(name), &error))?;

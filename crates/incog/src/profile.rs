@@ -15,6 +15,7 @@
 use std::path::Path;
 
 use incog_core::hierarchy::spec::{Decimal, IntervalKind, Intervals};
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 
@@ -190,7 +191,8 @@ impl ColumnProfile {
             (0..).zip(&counts).filter(|&(code, &count)| count == 1 && Some(code) != missing_code).count();
         let distinct = dictionary.len() as u64 - u64::from(missing_code.is_some());
         let filled = column.codes().len() as u64 - missing;
-        let values = || dictionary.values().filter(|value| !value.is_empty());
+        // An empty text is a value, but says nothing of what the others are.
+        let values = || dictionary.values().filter(|value| !value.is_empty() && *value != EMPTY_TEXT);
         let kind = kind(&values, distinct, filled);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for number in values().filter_map(|value| magnitude(value, kind)) {

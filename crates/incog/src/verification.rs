@@ -12,6 +12,7 @@ use incog_core::hierarchy::Attribute;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 use incog_core::recoding::Release;
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::{
@@ -214,6 +215,7 @@ impl Plan {
     pub fn verify(&self, release: &Path, delimiter: Option<u8>, recoding: RecodingClaim) -> Result<Report> {
         self.in_memory(CHECKED_IN_MEMORY)?;
         let released = read_release(release, delimiter.or(self.format.delimiter()))?;
+        let released = with_empty_texts(release, released, &self.table);
         let input = Collected(Cow::Borrowed(&self.table));
         if recoding == RecodingClaim::FullDomain && self.local.is_none() {
             return Ok(check(&*released, &claims(self, &input, recoding)?));
@@ -236,6 +238,7 @@ impl Plan {
     ) -> Result<Report> {
         self.in_memory(CHECKED_IN_MEMORY)?;
         let (released, sha256) = read_with_digest(release, delimiter.or(self.format.delimiter()))?;
+        let released = with_empty_texts(release, released, &self.table);
         let input = Collected(Cow::Borrowed(&self.table));
         if record.local.is_some() {
             return self.verify_local_record(sha256, &*released, record, key);
@@ -414,6 +417,53 @@ pub(crate) fn read_with_digest(path: &Path, delimiter: Option<u8>) -> Result<(Bo
     let sha256 = sha256_of(path)?;
     stamps.check("the release")?;
     Ok((labels, sha256))
+}
+
+/// A released file of a table. In a CSV file an empty cell is a missing value; in a column of the table that has no missing
+/// values, but empty texts, it is one of those. (With both the column would not have been written.)
+pub(crate) fn with_empty_texts(path: &Path, released: Box<dyn Labels>, table: &Table) -> Box<dyn Labels> {
+    if source::is_parquet(path) {
+        return released;
+    }
+    let has_texts_only = |name: &str| {
+        table.column(name).is_some_and(|column| {
+            column.dictionary().code(EMPTY_TEXT).is_some() && column.dictionary().code("").is_none()
+        })
+    };
+    let is_text: Vec<bool> = released.header().iter().map(|name| has_texts_only(name)).collect();
+    if is_text.contains(&true) { Box::new(EmptyTexts { released, is_text }) } else { released }
+}
+
+/// A table in whose columns, or some of them, an empty cell is an empty text.
+struct EmptyTexts {
+    released: Box<dyn Labels>,
+    is_text: Vec<bool>,
+}
+
+impl Labels for EmptyTexts {
+    fn header(&self) -> Vec<&str> {
+        self.released.header()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.released.n_rows()
+    }
+
+    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
+        LabelColumn { labels: self.labels(column_idx), codes: self.released.column(column_idx).codes }
+    }
+
+    fn labels(&self, column_idx: usize) -> Vec<&str> {
+        let mut labels = self.released.labels(column_idx);
+        if self.is_text[column_idx] {
+            labels.iter_mut().filter(|label| label.is_empty()).for_each(|label| *label = EMPTY_TEXT);
+        }
+        labels
+    }
+
+    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
+        self.released.codes_from(column_idx, first, to);
+    }
 }
 
 /// The findings, and what was measured.

@@ -1,11 +1,13 @@
 //! A column of the quasi-identifier, tied to its hierarchy.
 //!
 //! Binding checks that every value of the column is a leaf, then precomputes, for each level, the label of each
-//! value code. A value may be a leaf of the hierarchy without occurring in the data, never the other way round.
+//! value code. A value may be a leaf of the hierarchy without occurring in the data, never the other way round. Only the empty
+//! text, which no hierarchy can name, takes the branch of the missing value; the two stay apart as collected.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, MAX_ATTRIBUTES};
 use crate::table::Column;
+use crate::table::label::EMPTY_TEXT;
 
 /// One quasi-identifier attribute: a name, a hierarchy, and each data value's label at each level.
 #[derive(Debug, Clone)]
@@ -23,6 +25,10 @@ pub struct Attribute {
 impl Attribute {
     /// Ties `hierarchy`, which came from `origin`, to `column`.
     pub fn bind(column: &Column, hierarchy: Hierarchy, origin: &str) -> Result<Self> {
+        let hierarchy = match column.dictionary().code(EMPTY_TEXT) {
+            Some(_) => hierarchy.with_empty_text(),
+            None => hierarchy,
+        };
         let leaves: Vec<Option<u32>> =
             column.dictionary().values().map(|value| hierarchy.labels(0).code(value)).collect();
         let n_missing = leaves.iter().filter(|leaf| leaf.is_none()).count();
@@ -101,10 +107,14 @@ fn not_covered(column: &Column, leaves: &[Option<u32>], n_missing: usize, origin
     let is_missing = |&code: &u32| leaves[code as usize].is_none();
     let first = column.codes().iter().position(&is_missing);
     let n_rows = column.codes().iter().filter(|code| is_missing(code)).count();
-    let only_the_empty_cell =
-        n_missing == 1 && column.dictionary().code("").is_some_and(|code| is_missing(&code));
+    let is_one = |label: &str| column.dictionary().code(label).is_some_and(|code| is_missing(&code));
+    let empty: Vec<&str> = [("", "the missing value"), (EMPTY_TEXT, "the empty text")]
+        .into_iter()
+        .filter_map(|(label, what)| is_one(label).then_some(what))
+        .collect();
+    let only_the_empty_cell = n_missing == empty.len();
     let what = if only_the_empty_cell {
-        "the missing value".to_owned()
+        empty.join(" and ")
     } else {
         format!("{n_missing} of {} values", leaves.len())
     };
@@ -185,6 +195,21 @@ mod tests {
             Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["a"]), "zip.csv").unwrap_err();
         assert!(error.to_string().contains("no row for the missing value (1 records, first in record 2)"));
         assert!(Attribute::bind(&column(&["a", ""]), Hierarchy::suppression(["", "a"]), "zip.csv").is_ok());
+    }
+
+    #[test]
+    fn the_empty_text_takes_the_branch_of_the_missing_value_and_is_not_the_missing_value() {
+        let mut both = column(&["a", ""]);
+        both.push_text("").unwrap();
+        let error = Attribute::bind(&both, Hierarchy::suppression(["a"]), "zip.csv").unwrap_err();
+        assert!(error.to_string().contains("no row for the missing value and the empty text (2 records"));
+        let bound = Attribute::bind(&both, Hierarchy::suppression(["", "a"]), "zip.csv").unwrap();
+        let bound = &bound;
+        let labels = |level: u8| {
+            bound.labels_at(level).iter().map(move |&label| bound.hierarchy().labels(level).value(label))
+        };
+        assert_eq!(labels(0).collect::<Vec<_>>(), ["a", "", EMPTY_TEXT]);
+        assert_eq!(labels(1).collect::<Vec<_>>(), ["*"; 3]);
     }
 
     #[test]

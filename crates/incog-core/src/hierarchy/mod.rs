@@ -16,6 +16,7 @@ pub use attribute::{Attribute, Attributes};
 pub use explicit::ExplicitHierarchy;
 
 use crate::table::Dictionary;
+use crate::table::label::EMPTY_TEXT;
 
 /// More quasi-identifiers than this are refused. (If each can be generalized, they have 2⁶⁴ combinations of levels.)
 pub const MAX_ATTRIBUTES: usize = 64;
@@ -90,6 +91,38 @@ impl Hierarchy {
             }
         }
         self.n_leaves = n_leaves;
+        self
+    }
+
+    /// The same hierarchy with a leaf for the empty text, where it has one for the missing value: both have the labels that a
+    /// hierarchy gives to an empty field, but where that label is empty as well, each keeps its own.
+    fn with_empty_text(mut self) -> Self {
+        let Some(mut missing) = self.labels(0).code("").filter(|_| self.labels(0).code(EMPTY_TEXT).is_none())
+        else {
+            return self;
+        };
+        self.n_leaves += 1;
+        let top = self.levels.len() - 1;
+        let mut is_apart = true;
+        for at in 0..=top {
+            let above = self.levels.get(at + 1).map(|_| self.levels[at].parents[missing as usize]);
+            let stays_apart = at + 1 < top
+                && above.is_some_and(|above| {
+                    let labels = &self.levels[at + 1].labels;
+                    labels.value(above).is_empty() && labels.code(EMPTY_TEXT).is_none()
+                });
+            let n_above = self.levels.get(at + 1).map_or(0, |level| level.labels.len()) as u32;
+            let level = &mut self.levels[at];
+            if is_apart {
+                level.labels.intern(EMPTY_TEXT);
+                level.leaves.push(1);
+                level.parents.extend(above.map(|above| if stays_apart { n_above } else { above }));
+            } else {
+                level.leaves[missing as usize] += 1;
+            }
+            is_apart &= stays_apart;
+            missing = above.unwrap_or(missing);
+        }
         self
     }
 
@@ -175,6 +208,32 @@ mod tests {
         assert_eq!(zip.labels(1).values().collect::<Vec<_>>(), ["5371*", "5370*"]);
         assert_eq!(zip.leaves_under(1, 1), 2);
         assert_eq!(zip.leaves_under(2, 0), 4);
+    }
+
+    #[test]
+    fn the_empty_text_has_the_branch_of_the_missing_value_and_is_not_merged_with_it_below_a_label() {
+        let mut rows = ExplicitHierarchy::new("zip", "zip.csv");
+        for (line, path) in [["", "", "none", "*"], ["a", "A", "A", "*"]].into_iter().enumerate() {
+            rows.push(line as u64 + 1, path).unwrap();
+        }
+        let hierarchy = rows.finish().unwrap().with_empty_text();
+        let path = |value: &str| {
+            let leaf = hierarchy.labels(0).code(value).unwrap();
+            let label = |level| hierarchy.labels(level).value(hierarchy.generalize(leaf, 0, level));
+            [0, 1, 2, 3].map(label)
+        };
+        assert_eq!(path(""), ["", "", "none", "*"]);
+        assert_eq!(path(EMPTY_TEXT), [EMPTY_TEXT, EMPTY_TEXT, "none", "*"]);
+        assert_eq!(path("a"), ["a", "A", "A", "*"]);
+        let leaves =
+            |level, label| hierarchy.leaves_under(level, hierarchy.labels(level).code(label).unwrap());
+        assert_eq!((leaves(1, ""), leaves(1, EMPTY_TEXT), leaves(2, "none"), leaves(3, "*")), (1, 1, 2, 3));
+        assert_eq!(hierarchy.n_leaves(), 3);
+        assert_eq!(
+            zipcodes().with_empty_text().n_leaves(),
+            4,
+            "without a branch for the missing value there is none"
+        );
     }
 
     #[test]

@@ -15,7 +15,8 @@
 //! and not `[37, 38)`. That tells no more, since its ends are on the grid or are bounds, like those of any other range.
 //! Categories are `low..mid`; a single one is shown as itself.
 //!
-//! **A missing value** (an empty cell) is a value of its own outside the order: never inside a range.
+//! **A missing value** (an empty cell) is a value of its own outside the order: never inside a range. The empty text of a
+//! Parquet file is not missing, and has no place in an order of numbers.
 //!
 //! **Leaves**, for loss: numbers count in units, one in the last decimal place that values, step or bounds have; so the
 //! share of a range is its width by the width of the declared bounds, or of the domain rounded outward to the step.
@@ -27,6 +28,7 @@ use crate::hierarchy::SUPPRESSED;
 use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 use crate::recoding::Side;
 use crate::table::Column;
+use crate::table::label::EMPTY_TEXT;
 
 /// A step that nobody has given makes at most this many slots between the least and the greatest value, or the bounds.
 pub const MAX_SLOTS: u64 = 32;
@@ -358,6 +360,13 @@ fn refuse_strange(column: &Column, is_strange: impl Fn(usize) -> bool, kind: &st
         return Ok(());
     }
     let first = column.codes().iter().position(|&code| is_strange(code)).map_or(0, |row_idx| row_idx + 1);
+    if n_strange == 1 && column.dictionary().code(EMPTY_TEXT).is_some() {
+        return Err(Error::input(format!(
+            "column `{}` has no order: empty texts are not {kind} (first in record {first})",
+            column.name()
+        ))
+        .with_hint("an empty text is a value of its own: make it null where the value is missing"));
+    }
     Err(Error::input(format!(
         "column `{}` has no order: {n_strange} of {n_values} values are not {kind} (first in record {first})",
         column.name()
@@ -388,6 +397,15 @@ mod tests {
             step: step.map(decimal),
             bounds: bounds.map(|(least, end)| (decimal(least), decimal(end))),
         }
+    }
+
+    #[test]
+    fn empty_texts_have_no_order_and_the_advice_is_to_make_them_null() {
+        let mut values = column(&["1", "", "2"]);
+        values.push_text("").unwrap();
+        let error = Domain::new(&values, &Order::NUMBERS).unwrap_err();
+        assert!(error.to_string().contains("empty texts are not numbers like 12 or 3.5 (first in record 4)"));
+        assert!(error.hint().is_some_and(|hint| hint.contains("make it null")));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Attribute;
+use crate::table::label::EMPTY_TEXT;
 use crate::table::{Column, Role, Table};
 
 /// No row, in an array of row numbers.
@@ -283,8 +284,9 @@ fn column_of<'a>(relation: &'a Relation, column: &str) -> Result<&'a Column> {
 /// The row of each value code of the key.
 fn rows_by_key(relation: &Relation, key: &str) -> Result<Vec<u32>> {
     let column = column_of(relation, key)?;
-    let missing = column.dictionary().code("");
-    let n_missing = column.codes().iter().filter(|&&code| Some(code) == missing).count();
+    // An empty text is nobody's key either.
+    let missing = ["", EMPTY_TEXT].map(|label| column.dictionary().code(label));
+    let n_missing = column.codes().iter().filter(|&&code| missing.contains(&Some(code))).count();
     let error =
         |problem: String| Error::input(format!("table `{}`, column `{key}`: {problem}", relation.name));
     if n_missing > 0 {

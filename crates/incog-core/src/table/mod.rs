@@ -1,10 +1,11 @@
 //! What are the records?
 //!
 //! A [`Table`] is a set of equally long, dictionary-coded columns. The engine never sees text: a cell is a
-//! `u32` that stands for one distinct string of its column. Every column has a declared [`Role`]; an empty cell
-//! is a value like any other (missing values are never wildcards).
+//! `u32` that stands for one distinct string of its column. Every column has a declared [`Role`]. A missing value is a value
+//! like any other, never a wildcard; it is not the empty text, which only some formats have ([`label`]).
 
 mod dictionary;
+pub mod label;
 
 pub use dictionary::Dictionary;
 
@@ -41,7 +42,7 @@ impl Column {
         Column { name: name.into(), role, dictionary: Dictionary::default(), codes: Vec::new() }
     }
 
-    /// A column from the text of its cells.
+    /// A column from the text of its cells; empty ones are missing.
     pub fn from_cells<'a>(
         name: impl Into<String>,
         role: Role,
@@ -55,14 +56,23 @@ impl Column {
     }
 
     /// Appends a row and tells the code of its cell, with which equal rows may follow by
-    /// [`push_code`](Self::push_code).
+    /// [`push_code`](Self::push_code). An empty cell is the missing value.
     pub fn push(&mut self, cell: &str) -> Result<u32> {
-        let code = self.dictionary.intern(cell).ok_or_else(|| self.is_full())?;
+        if cell.is_empty() { self.push_label(cell) } else { self.push_text(cell) }
+    }
+
+    /// The same for a text, which is a value even if it is empty.
+    pub fn push_text(&mut self, text: &str) -> Result<u32> {
+        self.push_label(&label::of_text(text))
+    }
+
+    fn push_label(&mut self, label: &str) -> Result<u32> {
+        let code = self.dictionary.intern(label).ok_or_else(|| self.is_full())?;
         self.codes.push(code);
         Ok(code)
     }
 
-    /// Appends rows whose cells stand in a text, each from a place to another.
+    /// Appends rows whose cells stand in a text, each from a place to another. Empty cells are missing.
     ///
     /// # Panics
     /// When there are no such places in the text, or they are inside of characters.
@@ -73,7 +83,13 @@ impl Column {
     ) -> Result<()> {
         self.codes.reserve(fields.len());
         for (start, end) in fields {
-            let code = self.dictionary.intern_at(text, start as usize, end as usize);
+            let (start, end) = (start as usize, end as usize);
+            // A text that could be taken for another's label is rare enough to be looked at twice.
+            if text.as_bytes().get(start) == label::EMPTY_TEXT.as_bytes().first() {
+                self.push(&text[start..end])?;
+                continue;
+            }
+            let code = self.dictionary.intern_at(text, start, end);
             self.codes.push(code.ok_or_else(|| self.is_full())?);
         }
         Ok(())
@@ -137,7 +153,7 @@ impl Column {
         &self.codes
     }
 
-    /// The text of one cell.
+    /// The label of one cell: its text, but for what [`label`] says.
     pub fn cell(&self, row_idx: usize) -> &str {
         self.dictionary.value(self.codes[row_idx])
     }
@@ -237,6 +253,21 @@ mod tests {
             "",
             "fields and a tail"
         ]));
+    }
+
+    #[test]
+    fn an_empty_text_is_not_missing_and_no_cell_is_taken_for_it() {
+        let mut column = Column::new("c", Role::Other);
+        for text in ["", "a", "\u{FDD0}"] {
+            column.push_text(text).unwrap();
+        }
+        column.push("").unwrap();
+        column.push("\u{FDD0}").unwrap();
+        let text = ",\u{FDD0},a,\u{FDD0}\u{FDD0}\u{FDD0}";
+        column.push_fields(text, [(0, 0), (1, 4), (5, 6), (7, 16), (16, 16)].into_iter()).unwrap();
+        assert_eq!(column.codes(), [0, 1, 2, 3, 2, 3, 2, 1, 4, 3]);
+        assert_eq!(column.cell(0), label::EMPTY_TEXT);
+        assert_eq!(column.cell(3), "");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::Labels;
 use incog_verify::{DatabaseReport, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
 
-use crate::database::plan::DatabasePlan;
+use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
@@ -104,6 +104,11 @@ impl DatabasePlan {
         let sign = self.signing_key(wants_record)?;
         if self.job.database.release == ReleaseKind::Anatomized {
             self.check_anatomy()?;
+        }
+        for relation in self.database.relations() {
+            let file = self.file_name(&relation.name, None);
+            Layout::check(Path::new(&file), &relation.table)
+                .map_err(|error| error.prefixed(&in_table(&relation.name)))?;
         }
         let (n_persons, k) = (self.database.n_persons(), self.options.k);
         if n_persons < k {

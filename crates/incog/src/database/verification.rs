@@ -18,7 +18,7 @@ use crate::plan;
 use crate::record::Key;
 use crate::verification::{
     Collected, compared, hierarchies, on_columns, on_sensitive, read_with_digest, record_claim, required,
-    write_measured, write_undecided,
+    with_empty_texts, write_measured, write_undecided,
 };
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
@@ -110,7 +110,18 @@ impl DatabasePlan {
 
     fn verify_folder(&self, release: &Path, delimiter: Option<u8>) -> Result<(DatabaseReport, Folder)> {
         let delimiters = self.tables.iter().map(|table| delimiter.or(table.format.delimiter()));
-        let folder = Folder::read(&self.job, release, &delimiters.collect::<Vec<_>>())?;
+        let mut folder = Folder::read(&self.job, release, &delimiters.collect::<Vec<_>>())?;
+        folder.tables = folder
+            .tables
+            .into_iter()
+            .zip(self.database.relations())
+            .map(|(read, relation)| {
+                let file = self.file_name(&relation.name, None);
+                let as_in = |labels| with_empty_texts(Path::new(&file), labels, &relation.table);
+                let sensitive = read.sensitive.into_iter().map(|(name, labels)| (name, as_in(labels)));
+                ReadTable { rows: as_in(read.rows), sensitive: sensitive.collect() }
+            })
+            .collect();
         let inputs = self.inputs();
         let claims = self.claims(&inputs, None)?;
         Ok((folder.check(self.job.database.release, &claims), folder))

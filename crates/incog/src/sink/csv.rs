@@ -1,12 +1,16 @@
 //! A release as CSV: a header, quotes where they are needed, `\n` at line ends.
 //!
+//! A missing value is an empty cell, and so is an empty text. Where a column has both, readers could not tell them apart, and
+//! it is refused ([`refuse_loss`]).
+//!
 //! Whoever reads it without being told the delimiter finds it out from the header. So names with another delimiter in
 //! them are quoted, and in a table of one column, whose header has none, all such fields.
 //!
 //! Each label is quoted once, not each cell; blocks of rows are put together by several threads while the ones before are
 //! written, in order.
 
-use incog_core::{Result, Watch};
+use incog_core::table::label::{self, EMPTY_TEXT};
+use incog_core::{Error, Result, Watch};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
@@ -27,6 +31,9 @@ pub(super) fn write(
     watch: &Watch,
 ) -> Result<()> {
     let header = release.header();
+    for (at, name) in header.iter().enumerate() {
+        refuse_loss(name, release.labels(at))?;
+    }
     let mut line = Vec::new();
     for (at, name) in header.iter().enumerate() {
         if at > 0 {
@@ -73,6 +80,23 @@ pub(super) fn write(
             rows.check()
         }
     }
+}
+
+/// Fails where a column has a missing value and an empty text, whether or not a released row has them: only so can a reader
+/// who has the input tell which of the two an empty cell is.
+pub(super) fn refuse_loss<'a>(column: &str, labels: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    let (mut has_missing, mut has_empty) = (false, false);
+    for label in labels {
+        has_missing |= label.is_empty();
+        has_empty |= label == EMPTY_TEXT;
+    }
+    if !(has_missing && has_empty) {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "column `{column}` has missing values and empty texts, which are the same in a CSV file"
+    ))
+    .with_hint("write the release as Parquet, or make the empty texts null (or something else) in the data"))
 }
 
 /// Several threads put blocks together; those that are ready are written in order meanwhile. `put_together` tells how many rows
@@ -213,7 +237,7 @@ impl Quoted {
         let mut longest = 0;
         for label in labels {
             let start = text.len();
-            quote(label, delimiter, quoting, &mut text);
+            quote(label::text_of(label).unwrap_or_default(), delimiter, quoting, &mut text);
             text.push(delimiter);
             let field = &text[start..];
             let mut cell = [0; SHORT];

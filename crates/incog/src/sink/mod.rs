@@ -24,6 +24,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use incog_core::table::{Role, Table};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, Verified};
 use incog_verify::{VerifiedAnatomy, VerifiedDatabase};
@@ -131,6 +132,15 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
+    /// Fails where a file of that name could not tell apart what the columns of a table do that are to be released.
+    pub(crate) fn check(path: &Path, table: &Table) -> Result<()> {
+        if is_parquet(path) {
+            return Ok(());
+        }
+        let mut released = table.columns().iter().filter(|column| column.role() != Role::Identifier);
+        released.try_for_each(|column| csv::refuse_loss(column.name(), column.dictionary().values()))
+    }
+
     /// The layout of a file of that name, made from data of that format. `released` are the places of its columns in
     /// the data, and whether they are as collected.
     pub(crate) fn new(path: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {

@@ -190,12 +190,7 @@ impl Format {
             (Format::Csv { delimiter }, Format::Csv { .. }) => Some(Format::Csv { delimiter }),
             #[cfg(feature = "parquet")]
             (Format::Parquet { types }, Format::Parquet { types: next }) => {
-                let both = types.into_iter().zip(next).map(|(mine, next)| {
-                    let has_nulls = mine.has_nulls() || next.has_nulls();
-                    let mine = mine.with_nulls(has_nulls);
-                    (mine == next.with_nulls(has_nulls)).then_some(mine)
-                });
-                Some(Format::Parquet { types: both.collect::<Option<_>>()? })
+                (types == next).then_some(Format::Parquet { types })
             }
             #[cfg(feature = "parquet")]
             _ => None,

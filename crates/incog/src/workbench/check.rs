@@ -22,6 +22,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::{ErrorKind, Result};
 
 use crate::hierarchies;
@@ -223,7 +224,9 @@ impl Findings {
             return;
         };
         let known: HashSet<&str> = rows.at(0).map(|(_, value)| value).collect();
-        let is_missing: Vec<bool> = data.dictionary().values().map(|value| !known.contains(value)).collect();
+        // The empty text takes the row of the missing value.
+        let is_known = |value: &str| known.contains(value) || (value == EMPTY_TEXT && known.contains(""));
+        let is_missing: Vec<bool> = data.dictionary().values().map(|value| !is_known(value)).collect();
         let n_missing = is_missing.iter().filter(|&&is_missing| is_missing).count();
         if n_missing == 0 {
             self.add(
@@ -235,7 +238,12 @@ impl Findings {
         }
         let mut records = data.codes().iter().enumerate().filter(|(_, code)| is_missing[**code as usize]);
         let first = records.next().map_or(0, |(row_idx, _)| row_idx + 1);
-        let empty = data.dictionary().code("").is_some_and(|code| is_missing[code as usize]);
+        let lacks = |label: &str| data.dictionary().code(label).is_some_and(|code| is_missing[code as usize]);
+        let empty = match (lacks(""), lacks(EMPTY_TEXT)) {
+            (true, _) => "; one is the missing value: its row starts with an empty field",
+            (false, true) => "; one is the empty text: its row starts with an empty field",
+            (false, false) => "",
+        };
         self.add(
             "total",
             Verdict::Fail,
@@ -243,7 +251,7 @@ impl Findings {
                 "{n_missing} of {} values of the data have no row ({} records, first in record {first}){}",
                 is_missing.len(),
                 records.count() + 1,
-                if empty { "; one is the missing value: its row starts with an empty field" } else { "" }
+                empty
             ),
         );
     }

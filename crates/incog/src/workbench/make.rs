@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::{Error, ErrorKind, Result};
 
 use crate::places::is_same_file;
@@ -39,10 +40,19 @@ impl Subject<'_> {
             csv::WriterBuilder::new().delimiter(b';').quote_style(quotes).from_writer(Vec::new());
         let broken = |problem: String| Error::new(ErrorKind::Internal, problem);
         for path in &paths {
-            writer.write_record(path).map_err(|error| broken(error.to_string()))?;
+            // No file can name the empty text; it has the row of the missing value.
+            let path = match (path[0] == EMPTY_TEXT, paths[0][0].is_empty()) {
+                (false, _) => path.clone(),
+                (true, true) => continue,
+                (true, false) => std::iter::once("").chain(path.iter().copied().skip(1)).collect(),
+            };
+            writer.write_record(&path).map_err(|error| broken(error.to_string()))?;
         }
         let bytes = writer.into_inner().map_err(|error| broken(error.to_string()))?;
         let mut notes = Vec::new();
+        if paths.iter().any(|path| path[0] == EMPTY_TEXT) {
+            notes.push("the row of the missing value is that of the empty text, too".to_owned());
+        }
         if hierarchy.n_leaves() != paths.len() as u64 {
             notes.push(format!(
                 "the file has {} values, the rule declares {}: loss will be measured against those of the file",

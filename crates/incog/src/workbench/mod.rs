@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use incog_core::hierarchy::Hierarchy;
 use incog_core::hierarchy::spec::{Decimal, Spec};
 use incog_core::registry::nearest;
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 
@@ -208,8 +209,9 @@ fn paths(hierarchy: &Hierarchy) -> Vec<Vec<&str>> {
 fn natural(a: &str, b: &str) -> Ordering {
     let kind = |value: &str, number: Option<Decimal>| match number {
         _ if value.is_empty() => 0,
-        Some(_) => 1,
-        None => 2,
+        _ if value == EMPTY_TEXT => 1,
+        Some(_) => 2,
+        None => 3,
     };
     let (number_a, number_b) = (Decimal::parse(a), Decimal::parse(b));
     kind(a, number_a).cmp(&kind(b, number_b)).then_with(|| number_a.cmp(&number_b)).then_with(|| a.cmp(b))

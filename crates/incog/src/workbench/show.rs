@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use incog_core::Result;
+use incog_core::table::label::EMPTY_TEXT;
 
 use crate::workbench::{Subject, paths};
 
@@ -42,6 +43,9 @@ fn counted(n: usize, what: &str) -> String {
 
 /// A label on one line, without what would steer a terminal.
 fn printable(label: &str) -> String {
+    if label == EMPTY_TEXT {
+        return "(empty text)".to_owned();
+    }
     label
         .chars()
         .flat_map(|character| {

@@ -11,7 +11,7 @@
 //! Every spec is a function from a value to its labels, so the hierarchy made from it is total and nested by
 //! construction; a value that the function is not made for is an error that counts and locates such values. All
 //! end in `*`. A missing value (an empty cell) has a branch of its own: [`MISSING`] at every level below the top,
-//! unless the user names it otherwise.
+//! unless the user names it otherwise. The empty text, where there is such a thing, has the same labels above level 0.
 
 mod decimal;
 mod dates;
@@ -28,6 +28,7 @@ pub use tree::{Branch, Tree};
 use crate::error::{Error, Result};
 use crate::hierarchy::{ExplicitHierarchy, Hierarchy, SUPPRESSED};
 use crate::table::Column;
+use crate::table::label::EMPTY_TEXT;
 
 /// What a missing value is called once it is generalized.
 pub const MISSING: &str = "(missing)";
@@ -82,7 +83,7 @@ impl Spec {
             Spec::Intervals(intervals) => &**intervals,
             Spec::Dates(dates) => dates,
             Spec::Mask(mask) => {
-                masked = mask.fitted(column.dictionary().values());
+                masked = mask.fitted(column.dictionary().values().filter(|value| !is_empty(value)));
                 &masked
             }
             Spec::Tree(tree) => tree,
@@ -125,7 +126,7 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
         .dictionary()
         .values()
         .map(|value| {
-            let labels = if value.is_empty() {
+            let labels = if is_empty(value) {
                 Some(vec![missing.to_owned(); spec.n_levels()])
             } else {
                 spec.labels(value)
@@ -159,11 +160,16 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
     let Some(domain) = spec.domain() else {
         return Ok(hierarchy);
     };
-    // The missing value is a leaf beside the declared ones, if it occurs.
-    let has_missing = u64::from(column.dictionary().code("").is_some());
-    Ok(hierarchy.with_domain(domain.n_leaves + has_missing, |level, value| {
-        if value.is_empty() { 1 } else { (domain.under)(value, usize::from(level)) }
+    // The missing value and the empty text are leaves beside the declared ones, if they occur.
+    let n_empty = column.dictionary().values().filter(|value| is_empty(value)).count() as u64;
+    Ok(hierarchy.with_domain(domain.n_leaves + n_empty, |level, value| {
+        if is_empty(value) { n_empty } else { (domain.under)(value, usize::from(level)) }
     }))
+}
+
+/// Is this the missing value or the empty text, which no rule is made for?
+fn is_empty(value: &str) -> bool {
+    value.is_empty() || value == EMPTY_TEXT
 }
 
 #[cfg(test)]
@@ -173,7 +179,10 @@ pub(super) mod tests {
 
     /// The labels of each cell's value at every level, top included.
     pub(in crate::hierarchy) fn paths(spec: &Spec, cells: &[&str]) -> Result<Vec<Vec<String>>> {
-        let column = Column::from_cells("c", Role::QuasiIdentifier, cells.iter().copied()).unwrap();
+        let mut column = Column::new("c", Role::QuasiIdentifier);
+        for &cell in cells {
+            if cell == EMPTY_TEXT { column.push_text("") } else { column.push(cell) }.unwrap();
+        }
         let hierarchy = spec.build(&column, None)?;
         Ok(cells
             .iter()
@@ -201,6 +210,14 @@ pub(super) mod tests {
         let years = Spec::Dates(Dates::new(vec![DateLevel::Year]).unwrap());
         assert_eq!(paths(&years, &["2003-01-02", ""]).unwrap(), [["2003", "*"], ["(missing)", "*"]]);
         assert_eq!(paths(&Spec::Suppression, &["a", ""]).unwrap(), [["*"], ["*"]]);
+    }
+
+    #[test]
+    fn the_empty_text_has_the_labels_of_the_missing_value_and_no_length() {
+        let mask = Spec::Mask(Mask::new(Side::Right));
+        let labels = [["5*", "*"], ["(missing)", "*"], ["(missing)", "*"]];
+        assert_eq!(paths(&mask, &["53", "", EMPTY_TEXT]).unwrap(), labels);
+        assert_eq!(paths(&mask, &["", EMPTY_TEXT]).unwrap(), [["*"], ["*"]]);
     }
 
     #[test]
