@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use incog::job::{
-    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, Order, OrderJob, Output, Paths, RecordJob,
-    RequireJob, RoleJob,
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, Order, OrderJob, Output, Paths,
+    RecordJob, RequireJob, RoleJob,
 };
 use incog::{Error, Job, Record, Result};
 
@@ -60,6 +60,9 @@ pub(crate) struct JobArguments {
     /// The column that says whom a row is about, where a person may have several: k then counts persons
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     unit: Option<String>,
+    /// What rows are that do not say whom they are about: an error, or rows of nobody, who is no person [default: refuse]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Policy")]
+    missing_unit: Option<MissingUnitFlag>,
     /// A privacy model of a sensitive column, with its parameters: 'alpha-k:sensitive=occupation,alpha=0.5'. Entries of a
     /// list are separated by |, a hierarchy is a file. Can be given several times; takes the place of all that the job
     /// requires. `incog list` has the models, `incog explain NAME` their parameters
@@ -122,6 +125,12 @@ pub(crate) struct OutputArguments {
 enum OrderFlag {
     Shuffle,
     Input,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum MissingUnitFlag {
+    Refuse,
+    Nobody,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -221,6 +230,13 @@ impl JobArguments {
         if self.unit.is_some() {
             job.policy.unit = self.unit;
             job.lines.forget(&["policy", "unit"]);
+        }
+        if let Some(missing) = self.missing_unit {
+            job.policy.missing_unit = Some(match missing {
+                MissingUnitFlag::Refuse => MissingUnit::Refuse,
+                MissingUnitFlag::Nobody => MissingUnit::Nobody,
+            });
+            job.lines.forget(&["policy", "missing_unit"]);
         }
         if !self.require.is_empty() {
             job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
@@ -336,6 +352,7 @@ impl JobArguments {
             ("k", self.k.is_some()),
             ("suppression", self.suppression.is_some()),
             ("unit", self.unit.is_some()),
+            ("missing-unit", self.missing_unit.is_some()),
             ("require", !self.require.is_empty()),
             ("algorithm", self.algorithm.is_some()),
             ("checker", self.checker.is_some()),

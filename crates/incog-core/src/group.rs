@@ -10,12 +10,32 @@
 //! | histogram of a sensitive column | adds, value by value | (group, value, count) triples |
 //! | persons by value of a sensitive column | unites, value by value | the (group, value, person) triples |
 //!
+//! A row may be about nobody, where it does not say about whom ([`persons_of`]): it is a row of its group like any other, but
+//! neither a person nor a person's value.
+//!
 //! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
 //! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
 
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::table::Column;
+use crate::table::label::EMPTY_TEXT;
+
+/// In place of the code of a person, or of that person's value: there is none. No column has so many values.
+pub(crate) const NOBODY: u32 = u32::MAX - 1;
+
+/// The code of each row's person, given the column that says so; [`NOBODY`] where it is missing. An empty text names nobody
+/// either.
+pub(crate) fn persons_of(unit: &Column) -> Vec<u32> {
+    let nobody = ["", EMPTY_TEXT].map(|label| unit.dictionary().code(label));
+    unit.codes().iter().map(|&code| if nobody.contains(&Some(code)) { NOBODY } else { code }).collect()
+}
+
+/// Whom a row is about, given the code.
+pub(crate) fn somebody(person: u32) -> Option<u32> {
+    Some(person).filter(|&person| person != NOBODY)
+}
 
 /// Which measures a policy wants to see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +74,7 @@ impl Demand {
 pub(crate) struct Pairs {
     /// The value and the person of each pair.
     pub(crate) distinct: Arc<[(u32, u32)]>,
-    /// The pair of each row.
+    /// The pair of each row; [`NOBODY`] for those without a person.
     pub(crate) of_row: Vec<u32>,
 }
 
@@ -62,10 +82,14 @@ impl Pairs {
     /// The pairs of a column of values and a column of persons.
     pub(crate) fn new(values: &[u32], persons: &[u32]) -> Self {
         let all = || values.iter().copied().zip(persons.iter().copied());
-        let mut distinct: Vec<(u32, u32)> = all().collect();
+        let mut distinct: Vec<(u32, u32)> = all().filter(|&(_, person)| person != NOBODY).collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let of_row = all().map(|pair| distinct.partition_point(|other| *other < pair) as u32).collect();
+        let of_pair = |pair: (u32, u32)| match pair.1 {
+            NOBODY => NOBODY,
+            _ => distinct.partition_point(|other| *other < pair) as u32,
+        };
+        let of_row = all().map(of_pair).collect();
         Pairs { distinct: distinct.into(), of_row }
     }
 }
@@ -125,7 +149,10 @@ impl Measures {
     ) -> Self {
         let n_groups = rows.len();
         let tally = |codes: &[u32]| {
-            Tally::collect(n_groups, || assignment.iter().zip(codes).map(|(&group, &code)| (group, code, 1)))
+            Tally::collect(n_groups, || {
+                let known = assignment.iter().zip(codes).filter(|&(_, &code)| code != NOBODY);
+                known.map(|(&group, &code)| (group, code, 1))
+            })
         };
         let persons = persons.map(tally);
         let histograms = sensitive.into_iter().map(|(column, codes)| (column, tally(codes))).collect();
@@ -329,10 +356,21 @@ pub(crate) struct ChangingGroup {
 /// What a policy sees of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowFacts<'a> {
-    /// Whom the row is about, where persons are demanded.
+    /// Whom the row is about, where persons are demanded; `None` if about nobody.
     pub(crate) person: Option<u32>,
-    /// A code for each demanded histogram, in order.
+    /// A code for each demanded histogram, in order; [`NOBODY`] if it is about nobody.
     pub(crate) sensitive: &'a [u32],
+}
+
+impl<'a> RowFacts<'a> {
+    /// The histograms with the code of each that counts.
+    fn counted<'b>(
+        self,
+        histograms: &'b mut [(usize, Tally)],
+    ) -> impl Iterator<Item = (&'b mut Tally, u32)> + use<'a, 'b> {
+        let tallies = histograms.iter_mut().map(|(_, tally)| tally);
+        tallies.zip(self.sensitive.iter().copied()).filter(|(_, code)| *code != NOBODY)
+    }
 }
 
 impl ChangingGroup {
@@ -367,7 +405,7 @@ impl ChangingGroup {
     pub(crate) fn push(&mut self, facts: RowFacts<'_>, n: u64) {
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
         rows[0] += n;
-        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+        for (tally, code) in facts.counted(histograms) {
             self.is_sorted &= tally.push(code, n);
         }
         if let (Some(tally), Some(person)) = (persons, facts.person) {
@@ -415,7 +453,7 @@ impl ChangingGroup {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
         rows[0] += n;
-        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+        for (tally, code) in facts.counted(histograms) {
             tally.add(code, n);
         }
         if let (Some(tally), Some(person)) = (persons, facts.person) {
@@ -433,7 +471,7 @@ impl ChangingGroup {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
         rows[0] -= n;
-        for ((_, tally), &code) in histograms.iter_mut().zip(facts.sensitive) {
+        for (tally, code) in facts.counted(histograms) {
             tally.remove(code, n);
         }
         if let (Some(tally), Some(person)) = (persons, facts.person) {
@@ -450,6 +488,11 @@ impl ChangingGroup {
     pub(crate) fn has_person(&self, person: Option<u32>) -> bool {
         let (Some(person), Some(tally)) = (person, &self.measures.persons) else { return false };
         tally.entries.binary_search_by_key(&person, |&(code, _)| code).is_ok()
+    }
+
+    /// Would a row of this person bring nobody new? Never where persons are not counted.
+    pub(crate) fn gains_nobody(&self, person: Option<u32>) -> bool {
+        self.measures.persons.is_some() && (person.is_none() || self.has_person(person))
     }
 
     /// What a model sees.
@@ -591,6 +634,39 @@ mod tests {
         group.push(facts(3, &[5]), 1);
         group.settle();
         assert_eq!(seen(&group), (1, 1, vec![(5, 1)]));
+    }
+
+    #[test]
+    fn a_row_about_nobody_is_a_row_and_neither_a_person_nor_a_value() {
+        let persons = [7, NOBODY, NOBODY];
+        let illness = [1, NOBODY, NOBODY];
+        let pairs = Pairs::new(&[1, 1, 2], &persons);
+        let histograms = [(0, illness.as_slice())];
+        let measures =
+            Measures::of_assignment(vec![2, 1], &[0, 0, 1], Some(&persons), histograms, [(0, &pairs)]);
+        for measures in [measures.clone(), measures.merge(vec![2, 1], &[0, 1])] {
+            let seen = |at: usize| {
+                let group = measures.group(at);
+                let by_value = group.persons_by_value(0).unwrap();
+                (group.rows(), group.persons(), group.histogram(0).unwrap().to_vec(), by_value)
+            };
+            assert_eq!(seen(0), (2, Some(1), vec![(1, 1)], vec![(1, 1)]));
+            assert_eq!(seen(1), (1, Some(0), vec![], vec![]));
+        }
+        let mut group =
+            ChangingGroup::new(&Demand { persons: true, histograms: vec![0], ..Demand::default() });
+        let nobody = RowFacts { person: somebody(NOBODY), sensitive: &[NOBODY] };
+        group.push(nobody, 2);
+        group.settle();
+        group.add(nobody);
+        group.remove_rows(nobody, 2);
+        assert_eq!((group.rows(), group.group().persons()), (1, Some(0)));
+        assert!(group.group().histogram(0).unwrap().is_empty());
+        assert!(group.gains_nobody(None) && !group.gains_nobody(Some(7)));
+        assert!(
+            !ChangingGroup::new(&Demand::default()).gains_nobody(None),
+            "where rows are counted, each counts"
+        );
     }
 
     #[test]

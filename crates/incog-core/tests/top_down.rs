@@ -100,9 +100,12 @@ impl Wanted {
         let mut persons: Vec<&String> = rows.iter().map(|&row_idx| &sample.persons[row_idx]).collect();
         persons.sort();
         persons.dedup();
+        // A row without a name is about nobody.
+        persons.retain(|person| !person.is_empty());
         let size = if self.by_person { persons.len() } else { rows.len() } as u64;
         let mut illnesses: BTreeMap<&String, u64> = BTreeMap::new();
-        for &row_idx in rows {
+        let counts = |row_idx: usize| !(self.by_person && sample.persons[row_idx].is_empty());
+        for &row_idx in rows.iter().filter(|&&row_idx| counts(row_idx)) {
             *illnesses.entry(&sample.illnesses[row_idx]).or_default() += 1;
         }
         let is_rare = |share: &Share| {
@@ -261,6 +264,23 @@ proptest! {
         for group in groups_of(&recoding) {
             prop_assert!(!reference.can_be_specialized(&group), "{:?}", group);
         }
+    }
+
+    /// The same where rows do not say whom they are about.
+    #[test]
+    fn rows_about_nobody_bring_no_person_and_no_value(
+        sample in random::sample(4, 40),
+        wanted in wanted(),
+        nobody in 0..3_u8,
+    ) {
+        let sample = (0..=nobody).fold(sample, |sample, person| sample.with_nobody(&format!("p{person}")));
+        let wanted = Wanted { by_person: true, share: None, ..wanted };
+        let admits = |rows: &[usize]| wanted.admits(&sample, rows);
+        let reference = TopDown::new(&sample, wanted.rules(&admits));
+        let found = run(&sample, &wanted, None);
+        prop_assert_eq!(found.as_ref().map(groups_of), reference.run(wanted.budget as usize));
+        let Some(recoding) = found else { return Ok(()) };
+        check_release(&sample, &wanted, &recoding)?;
     }
 
     /// With a seed other rows may go back, but every promise stays; the same seed gives the same.

@@ -151,7 +151,18 @@ impl<'a> TopDown<'a> {
         if !self.rules.illnesses {
             return 0;
         }
+        // What nobody has is no illness, and comes after all.
+        if self.rules.persons && self.sample.persons[row_idx].is_empty() {
+            return usize::MAX;
+        }
         illnesses.iter().position(|illness| *illness == illnesses[row_idx]).unwrap()
+    }
+
+    /// Would a row bring nobody new to others, where persons count?
+    fn brings_nobody(&self, row_idx: usize, others: &[usize]) -> bool {
+        let person = &self.sample.persons[row_idx];
+        let is_there = others.iter().any(|&other| self.sample.persons[other] == *person);
+        self.rules.persons && (person.is_empty() || is_there)
     }
 
     /// The first row of the table that nobody could tell from this one.
@@ -231,11 +242,8 @@ impl<'a> TopDown<'a> {
             // Drops rows from the front of a queue that cannot go back; returns the first that can.
             let front = |queue: &mut Vec<usize>, kept: &[Vec<usize>], parent: &[usize]| {
                 while let Some(&row_idx) = queue.first() {
-                    let is_there = parent
-                        .iter()
-                        .any(|&other| self.sample.persons[other] == self.sample.persons[row_idx]);
                     let branch = kept.iter().find(|rows| rows.contains(&row_idx)).unwrap();
-                    if !(self.rules.persons && is_there) && self.admits(&without(branch, row_idx)) {
+                    if !self.brings_nobody(row_idx, parent) && self.admits(&without(branch, row_idx)) {
                         return Some(row_idx);
                     }
                     queue.remove(0);
@@ -256,10 +264,8 @@ impl<'a> TopDown<'a> {
             for kind in tried {
                 let queue = queues.get_mut(&kind).unwrap();
                 // With a row of somebody who is not at the parent; which one does not matter.
-                let Some(&some_row) = queue.iter().find(|&&row_idx| {
-                    let is_same = |&other: &usize| self.sample.persons[other] == self.sample.persons[row_idx];
-                    !self.rules.persons || !parent.iter().any(is_same)
-                }) else {
+                let Some(&some_row) = queue.iter().find(|&&row_idx| !self.brings_nobody(row_idx, parent))
+                else {
                     continue;
                 };
                 if self.admits(&[parent.as_slice(), &[some_row]].concat()) {

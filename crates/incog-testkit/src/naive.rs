@@ -69,7 +69,7 @@ pub fn minimal(nodes: &[Vec<u8>]) -> Vec<Vec<u8>> {
 }
 
 /// A row as privacy models see it: whom it is about, and the value of the sensitive column. Where rows are counted, every
-/// row is about somebody else.
+/// row is about somebody else. Without a name it is about nobody.
 pub type Record = (String, String);
 
 /// The rows that are left out at a node: those of groups that some model refuses, judged against all rows at first, then
@@ -104,6 +104,11 @@ pub fn left_out(
 
 /// Does a model admit a group, among all records?
 pub fn admits(require: &Require, group: &[Record], all: &[Record]) -> bool {
+    // What is about nobody is no person, and no person's value.
+    let of_somebody =
+        |records: &[Record]| records.iter().filter(|(person, _)| !person.is_empty()).cloned().collect();
+    let (group, all): (Vec<Record>, Vec<Record>) = (of_somebody(group), of_somebody(all));
+    let (group, all) = (group.as_slice(), all.as_slice());
     let persons = |records: &[Record]| -> BTreeSet<String> {
         records.iter().map(|(person, _)| person.clone()).collect()
     };
@@ -145,8 +150,10 @@ pub fn admits(require: &Require, group: &[Record], all: &[Record]) -> bool {
             let mut counts: Vec<i128> = here.into_values().collect();
             counts.sort_by(|a, b| b.cmp(a));
             let l = ratio(&require.l).0 as usize;
-            counts[0] * of < part * counts.iter().skip(l - 1).sum::<i128>()
+            counts.first().unwrap_or(&0) * of < part * counts.iter().skip(l - 1).sum::<i128>()
         }
+        // Nobody is as near as can be.
+        "t-closeness" if group.is_empty() => true,
         "t-closeness" => {
             let (part, of) = ratio(&require.t);
             let (moved, scale) = earth_mover(require, &here, &there);

@@ -58,6 +58,13 @@ impl Sample {
         self
     }
 
+    /// The same sample, in which the rows of one of the persons do not say whom they are about.
+    #[must_use]
+    pub fn with_nobody(mut self, person: &str) -> Self {
+        self.persons.iter_mut().filter(|other| *other == person).for_each(String::clear);
+        self
+    }
+
     /// A sample without persons and illnesses.
     pub fn new(columns: Vec<SampleColumn>) -> Self {
         let n_rows = columns.first().map_or(0, |column| column.cells.len());

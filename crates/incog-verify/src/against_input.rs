@@ -40,7 +40,8 @@ pub struct Source<'a> {
     pub input: &'a dyn Labels,
     /// The hierarchy of each quasi-identifier, in the order of the claims.
     pub hierarchies: Vec<Hierarchy>,
-    /// The column that says whom a row is about, where a person may have several.
+    /// The column that says whom a row is about, where a person may have several. Where it is missing, a row is about nobody: no
+    /// person, and no person's value.
     pub unit: Option<String>,
     /// How many rows may be left out.
     pub budget: u64,
@@ -688,18 +689,8 @@ impl Comparison<'_> {
             mismatch.use_up(&mut left, of_released_row.iter().copied());
         }
 
-        let persons = self.unit.map(|unit| {
-            let column = input.column(unit);
-            let mut numbers = Numbers::default();
-            let of_code = numbers.all(column.labels.iter().copied());
-            let mut keys = Keys::from_numbers(of_input_row.iter().copied(), n_groups);
-            keys.fold(&[(&column.codes, &of_code)], numbers.len());
-            let mut persons = vec![0_u32; n_groups];
-            for &row_idx in &keys.into_groups().first_rows {
-                persons[of_input_row[row_idx as usize] as usize] += 1;
-            }
-            persons
-        });
+        let persons =
+            self.unit.map(|unit| Persons::of_column(&input.column(unit)).of_groups(of_input_row, n_groups));
         let mut is_large_enough = vec![false; n_groups];
         for (group, (&rows, &released)) in collected.iter().zip(released).enumerate() {
             // A group that the input does not have: its rows are strange, and counted as such.

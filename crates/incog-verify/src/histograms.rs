@@ -4,12 +4,13 @@
 //! it, and the group is as large as it has distinct persons. A person with two values counts for both, so the counts of a
 //! group may add up to more than its size; shares of the group (α) are of its persons, distributions (ℓ, t, δ, β) are of
 //! its (person, value) pairs. In the whole release every (person, value) pair counts once, also if it stands in several
-//! groups.
+//! groups. A row that does not say whom it is about is about nobody: it is no person, and its value is no person's. (If it were
+//! one more person, a group of one and of rows without a name would pass for two.)
 //!
 //! Rows that would count again are left out first; from there on both are the same.
 
-use crate::LabelColumn;
 use crate::keys::{Keys, Numbers};
+use crate::{EMPTY_TEXT, LabelColumn};
 
 /// Rows, as far as it matters who looks alike.
 pub(crate) struct Grouped<'a> {
@@ -28,23 +29,43 @@ pub(crate) struct Persons {
     /// Numbers below `n_persons`.
     of_row: Vec<u32>,
     n_persons: usize,
+    /// The numbers that are nobody's: those of the missing value and of the empty text.
+    nobody: [Option<u32>; 2],
 }
 
 impl Persons {
     pub(crate) fn of_column(column: &LabelColumn<'_>) -> Self {
         let mut numbers = Numbers::default();
         let of_code = numbers.all(column.labels.iter().copied());
-        Persons {
-            of_row: column.codes.iter().map(|&code| of_code[code as usize]).collect(),
-            n_persons: numbers.len(),
-        }
+        Persons::new(column.codes.iter().map(|&code| of_code[code as usize]).collect(), &numbers)
     }
 
     /// From any label for each row.
     pub(crate) fn of_labels(labels: &[String]) -> Self {
         let mut numbers = Numbers::default();
         let of_row = numbers.all(labels.iter().map(String::as_str));
-        Persons { of_row, n_persons: numbers.len() }
+        Persons::new(of_row, &numbers)
+    }
+
+    fn new(of_row: Vec<u32>, numbers: &Numbers<'_>) -> Self {
+        let nobody = ["", EMPTY_TEXT].map(|label| numbers.find(label));
+        Persons { of_row, n_persons: numbers.len(), nobody }
+    }
+
+    /// Is a row about anybody?
+    fn is_somebody(&self, row_idx: usize) -> bool {
+        !self.nobody.contains(&Some(self.of_row[row_idx]))
+    }
+
+    /// How many persons each group has, given the group of each row.
+    pub(crate) fn of_groups(&self, groups: &[u32], n_groups: usize) -> Vec<u32> {
+        let mut keys = Keys::from_numbers(groups.iter().copied(), n_groups);
+        self.fold(&mut keys, 0..groups.len());
+        let mut persons = vec![0; n_groups];
+        for row_idx in keys.into_groups().first_rows {
+            persons[groups[row_idx as usize] as usize] += u32::from(self.is_somebody(row_idx as usize));
+        }
+        persons
     }
 
     /// Takes whom a row is about into account, for some rows.
@@ -116,7 +137,8 @@ impl<'a> Histograms<'a> {
         keys.fold(&[(&column.codes, &of_code)], histograms.labels.len());
         persons.fold(&mut keys, 0..n_rows);
         let firsts = keys.into_groups().first_rows;
-        let firsts = || firsts.iter().map(|&row_idx| row_idx as usize).filter(is_kept);
+        let is_counted = |row_idx: &usize| persons.is_somebody(*row_idx) && is_kept(row_idx);
+        let firsts = || firsts.iter().map(|&row_idx| row_idx as usize).filter(is_counted);
         histograms.fill(grouped.n_groups, firsts, group, value);
         let mut of_person = vec![0; histograms.values.len()];
         let mut next = histograms.starts.clone();
@@ -194,7 +216,7 @@ impl<'a> Histograms<'a> {
         }
     }
 
-    /// Calls `see` with each group that has rows.
+    /// Calls `see` with each group that has rows; by persons, with each that has persons.
     pub(crate) fn each_group(&self, mut see: impl FnMut(&Group<'_>)) {
         let mut counts = vec![0_u64; self.overall.len()];
         let mut group = Vec::new();

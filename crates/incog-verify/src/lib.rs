@@ -17,7 +17,7 @@
 //! | the same, local | every released row can be assigned an input row of its own, each cell at some level |
 //! | the same, by boxes | every released row can be assigned an input row of its own inside of its box; intervals have their ends on the step or the bounds; boxes are disjoint, or the labels of each column, if that is claimed |
 //! | accounting | rows in = rows released + rows suppressed, within the budget; suppressed are whole groups, below k or refused by a claim (not with local recoding or boxes) |
-//! | persons | where a person has several rows: every group has at least k persons, counted in the input (refused with local recoding and boxes); the claims on sensitive columns may be of persons too |
+//! | persons | where a person has several rows: every group has at least k persons, counted in the input, and rows that do not say whom they are about count for nobody (refused with local recoding and boxes); the claims on sensitive columns may be of persons too |
 //!
 //! The last five need the input and the hierarchies ([`Source`]). Thresholds on sensitive columns are optional
 //! ([`SensitiveClaim`]); what a release reaches there is measured in any case ([`Measured`]). Every decision is made by
@@ -401,6 +401,16 @@ impl Sensitive<'_> {
                 continue;
             }
             let persons = Persons::of_labels(labels);
+            let fewest = persons.of_groups(&self.groups.of_row, self.groups.len()).into_iter().min();
+            let fewest = fewest.map(u64::from);
+            report.fewest_persons = report.fewest_persons.into_iter().chain(fewest).min();
+            if fewest == Some(0) {
+                report.findings.push(Finding {
+                    claim: format!("every group has persons, for claims on {} by persons", claim.column),
+                    found: "a group has none".into(),
+                    holds: false,
+                });
+            }
             let grouped = Grouped {
                 of_row: &self.groups.of_row,
                 n_groups: self.groups.len(),

@@ -385,13 +385,11 @@ impl Plan {
     }
 
     /// What is claimed of the persons with sensitive values, given whom each released row is about.
-    fn claims_by_persons(&self, persons: &LabelColumn<'_>) -> Result<Vec<SensitiveClaim>> {
+    fn claims_by_persons(&self, release: &WithPersons<'_>) -> Result<Vec<SensitiveClaim>> {
         let input = Collected(Cow::Borrowed(&self.table));
         let mut claims = claims(self, &input, RecodingClaim::Local)?.sensitive;
         claims.retain(|claim| claim.counted == Counted::Persons);
-        let labels =
-            || persons.codes.iter().map(|&code| persons.labels[code as usize].to_owned()).collect::<Vec<_>>();
-        claims.iter_mut().for_each(|claim| claim.counted = Counted::Labelled(labels()));
+        claims.iter_mut().for_each(|claim| claim.counted = Counted::Labelled(release.persons()));
         Ok(claims)
     }
 
@@ -405,10 +403,14 @@ impl Plan {
         let mut claims = self.local_claims(Some(search), &input)?;
         let k = claims.k;
         claims.columns = claims.columns.map(|columns| columns.into_iter().chain([unit.clone()]).collect());
-        claims.sensitive =
-            vec![SensitiveClaim { distinct_l: Some(k), ..SensitiveClaim::measured(unit.as_str()) }];
+        // The checker leaves out rows that are about nobody.
+        claims.sensitive = vec![SensitiveClaim {
+            distinct_l: Some(k),
+            counted: Counted::Labelled(release.persons()),
+            ..SensitiveClaim::measured(unit.as_str())
+        }];
         let report = check(&release, &claims);
-        let fewest = report.measured.first().and_then(|measured| measured.distinct_l);
+        let fewest = report.fewest_persons;
         let finding = Finding {
             claim: persons_claim(k, unit),
             found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
@@ -419,7 +421,7 @@ impl Plan {
             quasi_identifiers: claims.quasi_identifiers,
             k,
             columns: None,
-            sensitive: self.claims_by_persons(&release.persons)?,
+            sensitive: self.claims_by_persons(&release)?,
             source: None,
         };
         if !of_values.sensitive.is_empty() {
@@ -504,6 +506,12 @@ impl<'a> WithPersons<'a> {
             labels: column.dictionary().values().collect(),
         };
         Ok(WithPersons { release: Released(release), unit, persons })
+    }
+
+    /// Whom each row is about.
+    fn persons(&self) -> Vec<String> {
+        let LabelColumn { labels, codes } = &self.persons;
+        codes.iter().map(|&code| labels[code as usize].to_owned()).collect()
     }
 }
 

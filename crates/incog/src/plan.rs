@@ -14,6 +14,7 @@ use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
+use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
@@ -21,7 +22,7 @@ use rayon::prelude::*;
 use crate::checkers::CheckerChoice;
 use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
-use crate::job::{ColumnJob, CountOrText, Job, RoleJob};
+use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, RoleJob};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
 use crate::record::{Key, Record};
@@ -235,6 +236,7 @@ impl Plan {
             }
         };
         let seen = required.as_ref().unwrap_or(&table);
+        mistakes.note(check_unit(job, &table));
         let Models { columns, models } =
             requirements::build(job, &requirements, seen, budget_rows, &mut mistakes);
         mistakes.stop()?;
@@ -323,6 +325,32 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+/// Fails where rows do not say whom they are about, unless the job says what they are.
+fn check_unit(job: &Job, table: &Table) -> Result<()> {
+    let unit = job.policy.unit.as_deref();
+    let Some((unit, column)) = unit.and_then(|unit| Some((unit, table.column(unit)?))) else {
+        return Ok(());
+    };
+    if job.policy.missing_unit == Some(MissingUnit::Nobody) {
+        return Ok(());
+    }
+    // An empty text names nobody either.
+    let nobody = ["", EMPTY_TEXT].map(|label| column.dictionary().code(label));
+    let mut without = column.codes().iter().enumerate().filter(|(_, code)| nobody.contains(&Some(**code)));
+    let Some((first, _)) = without.next() else {
+        return Ok(());
+    };
+    let n_rows = without.count() + 1;
+    let problem = format!(
+        "column `{unit}`: {n_rows} rows do not say whom they are about (first in record {})",
+        first + 1
+    );
+    Err(job.mistake(&["policy", "unit"], problem).with_hint(
+        "they may be anybody's: fill in the column, leave the rows out, or write missing_unit = \"nobody\" in [policy] to count \
+         them as no person",
+    ))
 }
 
 /// What takes all rows at once cannot be done to rows that are not in memory.
@@ -458,6 +486,12 @@ pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> 
         mistakes.0.push(
             job.mistake(&["columns"], "no column is a quasi-identifier")
                 .with_hint("declare at least one column with role = \"quasi-identifier\""),
+        );
+    }
+    if job.policy.missing_unit.is_some() && job.policy.unit.is_none() {
+        mistakes.0.push(
+            job.mistake(&["policy", "missing_unit"], "`missing_unit` is given without `unit`")
+                .with_hint("name the column that says whom a row is about, or leave `missing_unit` out"),
         );
     }
     if let Some(unit) = &job.policy.unit

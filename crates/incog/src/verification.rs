@@ -20,7 +20,7 @@ use incog_verify::{
     RecodingClaim, Report, SensitiveClaim, Source, StringTable, check,
 };
 
-use crate::job::Job;
+use crate::job::{Job, MissingUnit};
 use crate::local::LocalRelease;
 use crate::plan::{self, Plan};
 use crate::record::{Cost, Key, Record, Seen, sha256_of};
@@ -90,7 +90,13 @@ fn requirements(job: &Job, table: &Table) -> Result<Vec<SensitiveClaim>> {
     for (at, part) in requirements::parts(job)?.iter().enumerate() {
         let cells = requirements::cells(job, at, table)?;
         match required(part, Some(cells), &counted)? {
-            Some(claim) => claims.push(claim),
+            Some(mut claim) => {
+                // Values that nobody has are none: then it matters who has them.
+                if job.policy.missing_unit == Some(MissingUnit::Nobody) {
+                    claim.counted = counted.clone();
+                }
+                claims.push(claim);
+            }
             None => return Err(Error::new(ErrorKind::Internal, "a requirement cannot be verified")),
         }
     }

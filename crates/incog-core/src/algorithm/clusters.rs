@@ -331,7 +331,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
             candidates.retain(|&at| self.left[at as usize] > 0);
             // A further row of the same cell adds no loss but that of the cluster as it is.
             let again = last.filter(|&at| !is_large && self.left[at as usize] > 0);
-            let again = again.filter(|&at| !cluster.measured.has_person(self.person(at)));
+            let again = again.filter(|&at| !cluster.measured.gains_nobody(self.person(at)));
             let next = match again {
                 Some(at) => Some(at),
                 None if is_large => self.nearest_that_helps(cluster, candidates)?,
@@ -352,7 +352,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
     fn nearest(&self, cluster: &Cluster, candidates: impl Iterator<Item = u32>) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for at in candidates {
-            if cluster.measured.has_person(self.person(at)) {
+            if cluster.measured.gains_nobody(self.person(at)) {
                 continue;
             }
             let added = self.added(cluster, at);
@@ -368,7 +368,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
     fn nearest_that_helps(&self, cluster: &mut Cluster, candidates: &[u32]) -> Result<Option<u32>> {
         let mut of_kind: Vec<Option<(f64, u32)>> = vec![None; self.rows_of_kind.len()];
         for &at in candidates {
-            if cluster.measured.has_person(self.person(at)) {
+            if cluster.measured.gains_nobody(self.person(at)) {
                 continue;
             }
             let added = self.added(cluster, at);

@@ -18,7 +18,7 @@ use crate::algorithm::groups::{Regions, RowGroups, Shares, n_rows};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Cells;
-use crate::group::{ChangingGroup, RowFacts};
+use crate::group::{ChangingGroup, RowFacts, somebody};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::{Direction, Metric, Statistics};
 use crate::privacy::{Closure, Policy};
@@ -226,7 +226,7 @@ impl<'a> Ground<'a> {
     pub(super) fn facts(&self, cell: u32) -> RowFacts<'_> {
         let n = self.n_sensitive;
         RowFacts {
-            person: self.cells.persons.as_ref().map(|persons| persons[cell as usize]),
+            person: self.cells.persons.as_ref().and_then(|persons| somebody(persons[cell as usize])),
             sensitive: &self.sensitive[cell as usize * n..][..n],
         }
     }

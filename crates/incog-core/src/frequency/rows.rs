@@ -17,7 +17,7 @@ use crate::frequency::{
     Cells, Counters, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Lot, Method, PackedKeys,
     PackedWord, Scratch, with_keys,
 };
-use crate::group::{Demand, Measures, Pairs};
+use crate::group::{Demand, Measures, NOBODY, Pairs, persons_of};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
@@ -121,9 +121,11 @@ impl Rows {
         Rows { room: Some(bytes), ..self }
     }
 
-    /// Lets groups be measured in distinct values of the `unit` column: one person, several rows.
+    /// Lets groups be measured in distinct values of the `unit` column: one person, several rows. A row in which it is
+    /// missing is about nobody: it counts as a row, but its sensitive values do not.
     pub fn with_unit(mut self, table: &Table, unit: &str) -> Result<Self> {
-        self.persons = Some(column(table, unit)?.codes().to_vec());
+        self.persons = Some(persons_of(column(table, unit)?));
+        self.forget_values_of_nobody();
         self.pairs = self.sensitive.iter().map(|_| OnceLock::new()).collect();
         Ok(self)
     }
@@ -132,8 +134,21 @@ impl Rows {
     pub fn with_sensitive(mut self, table: &Table, names: &[&str]) -> Result<Self> {
         self.sensitive =
             names.iter().map(|name| Ok(column(table, name)?.codes().to_vec())).collect::<Result<_>>()?;
+        self.forget_values_of_nobody();
         self.pairs = self.sensitive.iter().map(|_| OnceLock::new()).collect();
         Ok(self)
+    }
+
+    /// Where persons count, a value that nobody has is none.
+    fn forget_values_of_nobody(&mut self) {
+        let Some(persons) = self.persons.as_ref().filter(|persons| persons.contains(&NOBODY)) else {
+            return;
+        };
+        for values in &mut self.sensitive {
+            for (value, _) in values.iter_mut().zip(persons).filter(|&(_, &person)| person == NOBODY) {
+                *value = NOBODY;
+            }
+        }
     }
 
     /// How many records may be looked at at a time, if not all: dealing them out would take as much memory as they do.

@@ -8,7 +8,7 @@ use crate::privacy::{Closure, Parameter, Parameters, PrivacyModel, Sensitive};
 /// Every group has at least ℓ different values.
 ///
 /// Absorbing: values of a group are not lost when others join it. It makes no difference whether rows or persons have
-/// them.
+/// them; values of rows that are about nobody are none, where persons count.
 #[derive(Debug, Clone)]
 pub struct DistinctDiversity {
     sensitive: Sensitive,

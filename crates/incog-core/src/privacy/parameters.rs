@@ -5,7 +5,7 @@
 //! become exact numbers and codes by then: no model parses anything, and no message has a cell in it.
 
 use crate::error::{Error, Result};
-use crate::group::{Demand, Group, Measures};
+use crate::group::{Demand, Group, Measures, NOBODY, persons_of};
 use crate::privacy::{ALL, Closure, Distance, Fraction, Likeness, PrivacyModel};
 use crate::registry::{find, nearest};
 use crate::table::Column;
@@ -234,10 +234,10 @@ impl Sensitive {
         Sensitive { name: column.name().to_owned(), position, unit: Unit::Rows, counts }
     }
 
-    /// The same where a value counts once for each person of the `unit` column who has it.
+    /// The same where a value counts once for each person of the `unit` column who has it. What nobody has does not count.
     pub fn of_persons(position: usize, column: &Column, unit: &Column) -> Self {
-        let mut pairs: Vec<(u32, u32)> =
-            column.codes().iter().copied().zip(unit.codes().iter().copied()).collect();
+        let rows = column.codes().iter().copied().zip(persons_of(unit));
+        let mut pairs: Vec<(u32, u32)> = rows.filter(|&(_, person)| person != NOBODY).collect();
         pairs.sort_unstable();
         pairs.dedup();
         let mut counts = vec![0; column.dictionary().len()];

@@ -309,7 +309,13 @@ impl DatabaseJob {
             lines,
             input: Input { path: table.path.clone(), delimiter: table.delimiter, memory: None },
             output: None,
-            policy: PolicyJob { k: self.policy.k, suppression: None, unit: None, require },
+            policy: PolicyJob {
+                k: self.policy.k,
+                suppression: None,
+                unit: None,
+                missing_unit: None,
+                require,
+            },
             search: SearchJob::default(),
             columns,
         })

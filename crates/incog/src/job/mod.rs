@@ -147,9 +147,24 @@ pub struct PolicyJob {
     /// released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// What rows are that do not say whom they are about: an error (refuse, the default), or rows of nobody, who counts as
+    /// no person (nobody).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_unit: Option<MissingUnit>,
     /// More privacy models, of sensitive columns. With `unit` they count persons too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub require: Vec<RequireJob>,
+}
+
+/// What becomes of rows that do not say whom they are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingUnit {
+    /// They are an error: they may be anybody's.
+    #[default]
+    Refuse,
+    /// They are rows of their groups, and count as no person; their sensitive values count as nobody's.
+    Nobody,
 }
 
 /// A whole number, or text.

@@ -13,7 +13,7 @@ use crate::algorithm::mondrian::{Choice, Cuts, Extent};
 use crate::algorithm::positions::Axis;
 use crate::error::Result;
 use crate::frequency::Cells;
-use crate::group::RowFacts;
+use crate::group::{RowFacts, somebody};
 use crate::privacy::Policy;
 use crate::recoding::Side;
 use crate::watch::Watch;
@@ -206,7 +206,7 @@ impl Mondrian<'_> {
             scratch.sensitive.clear();
             let cell = entry.cell as usize;
             scratch.sensitive.extend(self.cells.sensitive.iter().map(|codes| codes[cell]));
-            let person = self.cells.persons.as_ref().map(|persons| persons[cell]);
+            let person = self.cells.persons.as_ref().and_then(|persons| somebody(persons[cell]));
             scratch.group.push(RowFacts { person, sensitive: &scratch.sensitive }, u64::from(entry.rows));
         }
         scratch.group.settle();

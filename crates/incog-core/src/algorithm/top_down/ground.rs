@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::frequency::{Cells, KeyLayout};
-use crate::group::RowFacts;
+use crate::group::{NOBODY, RowFacts, somebody};
 
 /// The cells of a table, sorted by what the policy sees of a row: first by sensitive values, then by person, then in the
 /// order of their first records. A group that lists its cells in this order has its histograms in order too.
@@ -118,15 +118,17 @@ impl Ground {
     /// What the policy sees of a row of the cell.
     pub(super) fn facts(&self, cell: u32) -> RowFacts<'_> {
         RowFacts {
-            person: self.persons.as_ref().map(|persons| persons[cell as usize]),
+            person: self.persons.as_ref().and_then(|persons| somebody(persons[cell as usize])),
             sensitive: &self.sensitive[cell as usize * self.n_sensitive..][..self.n_sensitive],
         }
     }
 
-    /// Facts of a row like those of the cell, about somebody who is not in the table.
+    /// Facts of a row like those of the cell, about somebody who is not in the table; about nobody, if the values are
+    /// nobody's.
     pub(super) fn facts_of_stranger(&self, cell: u32) -> RowFacts<'_> {
         let facts = self.facts(cell);
-        RowFacts { person: facts.person.map(|_| u32::MAX), ..facts }
+        let is_of_somebody = self.persons.is_some() && !facts.sensitive.contains(&NOBODY);
+        RowFacts { person: is_of_somebody.then_some(u32::MAX), ..facts }
     }
 }
 

@@ -443,7 +443,7 @@ impl<'a> Step<'a> {
             let at = candidate.part as usize;
             let facts = self.ground.facts(group.parts[at].cell);
             if self.taken[at] < group.parts[at].rows()
-                && !self.parent.has_person(facts.person)
+                && !self.parent.gains_nobody(facts.person)
                 && can_spare(
                     &mut self.trials[attribute].branches[candidate.branch as usize],
                     facts,
