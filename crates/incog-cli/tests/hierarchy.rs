@@ -255,6 +255,11 @@ fn each_kind_of_broken_file_fails_exactly_its_own_check() {
             "10115;a;*\n10117;a;*\n2003-04-17;2003-Q1;*\n2003-01-17;2003-Q1;*\n",
             "(line 3)",
         ),
+        (
+            "labels contain their values",
+            "10115;10117;*\n10117;10115;*\n",
+            "2 values have another value as label of level 1, which it does not cover (lines 1, 2)",
+        ),
     ];
     for (check, file, says) in cases {
         let (code, report) = folder.check(file, &["--against", "small.csv"]);
@@ -276,6 +281,7 @@ fn what_is_odd_but_usable_is_a_warning() {
             "10115;Mitte;Norden;*\n10117;Mitte;Norden;*\n1;Norden;Norden;*\n2;x;x2;*\n",
         ),
         ("labels contain their values", "10115;[1, 99999);*\n10117;[1, 99999);*\nmany;[1, 99999);*\nx;x;*\n"),
+        ("labels contain their values", "10115;10115;*\n10117;10115;*\n"),
     ] {
         let (code, report) = folder.check(file, &["--against", "small.csv"]);
         assert_eq!(code, 0, "{report}");
@@ -433,4 +439,51 @@ fn nonsense_is_refused_without_a_cell() {
         &["its folder does not exist"],
     );
     assert!(!folder.path("no").exists());
+}
+
+#[test]
+fn a_hierarchy_that_would_state_what_is_not_so_is_refused_and_one_that_might_is_warned_of() {
+    let folder = Folder::new();
+    folder.write("place.csv", "place\n10115\n10115\n10117\n10117\n");
+    let run = |hierarchy: &str| {
+        let job = format!(
+            "[input]\npath = \"place.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 4\n\
+             [columns.place]\nrole = \"quasi-identifier\"\nhierarchy = {{ {hierarchy} }}\n"
+        );
+        folder.write("incog.toml", job);
+        let _ = std::fs::remove_file(folder.path("release.csv"));
+        let output = Command::new(env!("CARGO_BIN_EXE_incog"))
+            .args(["anonymize", "incog.toml"])
+            .current_dir(folder.0.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        no_cells(&said);
+        assert_eq!(folder.path("release.csv").exists(), output.status.code() == Some(0));
+        (output.status.code(), said)
+    };
+    let refused = |hierarchy: &str, part: &str| {
+        let (code, said) = run(hierarchy);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(part) && said.contains("would state what is not so"), "{said}");
+    };
+    // A permutation; every value as one that is not among them; a tree in the job, and in a file.
+    let of_file = "file = \"h.csv\"";
+    folder.write("h.csv", "10115;10117\n10117;10115\n");
+    refused(of_file, "line 1: the label of level 1 is the value of line 2, which it does not cover");
+    folder.write("h.csv", "10115;20095\n10117;20095\n20095;x\n");
+    refused(of_file, "line 1: the label of level 1 is the value of line 3, which it does not cover");
+    refused("tree = { 10117 = [\"10115\"], x = [\"10117\"] }", "a label of the tree is also a value");
+    folder.write("tree.txt", "x\n  10117\n10117\n  10115\n");
+    refused("tree = \"tree.txt\"", "the label on line 3 of the tree is also a value");
+    let warning = "warning: place: 1 label is also a value, and covers others";
+    for (rows, is_warned) in [("10115;10115\n10117;10115\n", true), ("10115;both\n10117;both\n", false)] {
+        folder.write("h.csv", rows);
+        let (code, said) = run(of_file);
+        assert_eq!((code, said.contains(warning)), (Some(0), is_warned), "{said}");
+    }
+    // Where the level is not used, there is nothing to warn of.
+    folder.write("h.csv", "10115;10115;*\n10117;10115;*\n");
+    let (code, said) = run("file = \"h.csv\", levels = [2]");
+    assert_eq!((code, said.contains("warning")), (Some(0), false), "{said}");
 }

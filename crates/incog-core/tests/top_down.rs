@@ -341,7 +341,7 @@ fn the_number_of_threads_changes_nothing() {
     sample.columns.push(SampleColumn {
         name: "number".into(),
         hierarchy: (0..997)
-            .map(|n| vec![format!("{n}"), format!("{}", n / 10), format!("{}", n / 100), "*".into()])
+            .map(|n| vec![format!("{n}"), format!("{}x", n / 10), format!("{}xx", n / 100), "*".into()])
             .collect(),
         cells: (0..20_000).map(|row_idx| format!("{}", row_idx * row_idx % 997)).collect(),
     });

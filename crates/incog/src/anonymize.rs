@@ -130,6 +130,10 @@ impl Plan {
             judged,
         } = made;
         notes.extend(hierarchies::telling_lengths(self)?);
+        notes.extend(self.attributes.iter().enumerate().filter_map(|(at, attribute)| {
+            let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
+            hierarchies::warning(attribute, level)
+        }));
 
         let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
         let folder = missing_folder.map(NewFolder::look).transpose()?;

@@ -89,6 +89,22 @@ pub(crate) fn attribute_at(
     }
 }
 
+/// What to say of labels that are values and cover others, too. At a level, or at any.
+pub(crate) fn warning(attribute: &Attribute, level: Option<u8>) -> Option<String> {
+    let ambiguous = attribute.hierarchy().ambiguous();
+    let n: u64 = match level {
+        Some(level) => ambiguous[usize::from(level)],
+        None => ambiguous.iter().sum(),
+    };
+    let labels = match n {
+        0 => return None,
+        1 => "1 label is also a value, and covers".to_owned(),
+        n => format!("{n} labels are also values, and cover"),
+    };
+    let name = attribute.name();
+    Some(format!("warning: {name}: {labels} others: a cell with such a label need not have this value"))
+}
+
 /// Is one kind of hierarchy described, with nothing that belongs to another?
 pub(crate) fn check(job: &Job, name: &str, spec: &HierarchyJob) -> Result<()> {
     one_kind(name, spec).map_err(|error| job.at(&["columns", name, "hierarchy"], &error))

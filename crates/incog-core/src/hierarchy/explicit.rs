@@ -1,8 +1,8 @@
 //! A hierarchy written out row by row: `leaf;level1;...;top`, the layout ARX reads.
 //!
-//! Checked while it is built: rows are equally long, a leaf stands once, and equal labels of a level have equal
-//! parents (else the level above would not be a function of this one). Errors name the file, the column and the
-//! line; never the label.
+//! Checked while it is built: rows are equally long, a leaf stands once, equal labels of a level have equal
+//! parents (else the level above would not be a function of this one), and no label is a value that it does not cover (it
+//! would state what is not so). Errors name the file, the column and the line; never the label.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Level};
@@ -93,7 +93,21 @@ impl ExplicitHierarchy {
             ))
             .with_hint("write one row per value: value;level 1;...;*"));
         }
-        Ok(Hierarchy::from_levels(self.levels))
+        let ExplicitHierarchy { column, origin, levels, first_lines } = self;
+        let hierarchy = Hierarchy::from_levels(levels);
+        let Some((level, label)) = hierarchy.false_label() else {
+            return Ok(hierarchy);
+        };
+        let line = first_lines[usize::from(level)][label as usize];
+        let value = hierarchy.labels(0).code(hierarchy.labels(level).value(label));
+        let of = match value.map(|value| first_lines[0][value as usize]) {
+            Some(value) => format!("is the value of line {value}, which it does not cover"),
+            None => "is empty, as if there were no value".to_owned(),
+        };
+        Err(Error::input(format!(
+            "column `{column}`: hierarchy `{origin}`, line {line}: the label of level {level} {of}"
+        ))
+        .with_hint("a release would state what is not so: call the label something else"))
     }
 
     fn ragged(&self, line: u64, width: usize) -> Error {
@@ -141,6 +155,38 @@ mod tests {
         assert!(refused(&["a;x", "b;x;*"]).ends_with("line 2 has more than the 2 fields of line 1"));
         assert!(refused(&["a;*", "b;*", "a;*"]).ends_with("line 3 repeats the value of line 1"));
         assert!(refused(&[]).ends_with("is empty"));
+    }
+
+    #[test]
+    fn a_label_that_is_a_value_it_does_not_cover_is_refused_with_both_lines() {
+        assert_eq!(
+            refused(&["a;b;*", "b;c;*", "c;a;*"]),
+            "column `zip`: hierarchy `zip.csv`, line 1: the label of level 1 is the value of line 2, which it does not cover"
+        );
+        assert!(refused(&["a;x;*", "b;x;a"]).contains("another parent"));
+        assert!(
+            refused(&["a;x;b", "b;y;*"])
+                .ends_with("line 1: the label of level 2 is the value of line 2, which it does not cover")
+        );
+        // On one level it covers the value, on another it does not.
+        assert!(
+            refused(&["a;a;x;*", "b;b;a;*"]).contains("line 2: the label of level 2 is the value of line 1")
+        );
+        assert!(
+            refused(&["a;;*", "b;x;*"])
+                .ends_with("line 1: the label of level 1 is empty, as if there were no value")
+        );
+        assert!(
+            refused(&["a;;*", ";x;*"])
+                .ends_with("the label of level 1 is the value of line 2, which it does not cover")
+        );
+    }
+
+    #[test]
+    fn a_label_may_be_a_value_that_it_covers() {
+        for rows in [&["b;b;*", "c;b;*"][..], &["a;a", "b;a"], &["a;a;*", "b;b;*", ";;*"], &["*;*", "a;*"]] {
+            assert!(check(rows).is_ok(), "{rows:?}");
+        }
     }
 
     #[test]

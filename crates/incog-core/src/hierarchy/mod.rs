@@ -5,6 +5,10 @@
 //! (the function γ). Following parents several times is γ⁺, and composing the steps gives the same label as
 //! jumping at once. A level is a code map, so generalizing a cell is an array access.
 //!
+//! **A label never states what is not so.** A label that is also a value says, in a release, that a cell has this value. Where it
+//! does not cover the value, that would be false, and the hierarchy is refused; where it covers others as well, it may be, and
+//! is counted ([`Hierarchy::ambiguous`]). An empty label says that there is no value.
+//!
 //! [`Attribute`] ties a hierarchy to a column of a table: it refuses a hierarchy that does not cover every
 //! value. [`Attributes`] is the quasi-identifier: all of them, in declared order.
 
@@ -139,6 +143,47 @@ impl Hierarchy {
         Hierarchy { levels: levels.collect(), n_leaves: self.n_leaves }
     }
 
+    /// The first label of a level from 1 on that is a value which it does not cover: (level, label). Takes as long as the
+    /// hierarchy is large.
+    fn false_label(&self) -> Option<(u8, u32)> {
+        self.above().find_map(|(level, of_leaf)| {
+            let labels = self.labels(level);
+            let is_false = |label: &u32| {
+                let value = labels.value(*label);
+                match self.labels(0).code(value) {
+                    Some(leaf) => of_leaf[leaf as usize] != *label,
+                    // Nobody's value is missing, and the label says it is.
+                    None => value.is_empty(),
+                }
+            };
+            (0..labels.len() as u32).find(is_false).map(|label| (level, label))
+        })
+    }
+
+    /// How many labels of each level are a value and cover others, too: whoever reads one of them may take it for that value.
+    /// From level 0 on, where there are none.
+    pub fn ambiguous(&self) -> Vec<u64> {
+        let above = self.above().map(|(level, of_leaf)| {
+            let is_value = |label: u32| {
+                let leaf = self.labels(0).code(self.labels(level).value(label));
+                leaf.is_some_and(|leaf| of_leaf[leaf as usize] == label)
+            };
+            let n_labels = self.labels(level).len() as u32;
+            (0..n_labels).filter(|&label| self.leaves_under(level, label) > 1 && is_value(label)).count()
+                as u64
+        });
+        std::iter::once(0).chain(above).collect()
+    }
+
+    /// Each level from 1 on, with the label of each leaf.
+    fn above(&self) -> impl Iterator<Item = (u8, Vec<u32>)> {
+        let mut of_leaf: Vec<u32> = (0..self.labels(0).len() as u32).collect();
+        (1..=self.height()).map(move |level| {
+            of_leaf.iter_mut().for_each(|label| *label = self.parent(level - 1, *label));
+            (level, of_leaf.clone())
+        })
+    }
+
     /// The number of the highest level; 0 when nothing can be generalized.
     pub fn height(&self) -> u8 {
         (self.levels.len() - 1) as u8
@@ -234,6 +279,22 @@ mod tests {
             4,
             "without a branch for the missing value there is none"
         );
+    }
+
+    #[test]
+    fn labels_that_are_values_and_cover_others_are_counted_by_level() {
+        let mut rows = ExplicitHierarchy::new("c", "c.csv");
+        for (line, path) in
+            [["a", "a", "a", "*"], ["b", "b", "*", "*"], ["c", "b", "*", "*"], ["*", "*", "*", "*"]]
+                .into_iter()
+                .enumerate()
+        {
+            rows.push(line as u64 + 1, path).unwrap();
+        }
+        // `b` covers c at level 1; `*` is a value, and covers others from level 2 on.
+        assert_eq!(rows.finish().unwrap().ambiguous(), [0, 1, 1, 1]);
+        assert_eq!(zipcodes().ambiguous(), [0, 0, 0]);
+        assert_eq!(Hierarchy::suppression(["a", "*"]).ambiguous(), [0, 1]);
     }
 
     #[test]

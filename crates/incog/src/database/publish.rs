@@ -14,6 +14,7 @@ use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, exten
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
+use crate::hierarchies::warning;
 use crate::job::{Order, ReleaseKind};
 use crate::key_file::{KeyOnDisk, RunKey};
 use crate::places::{KEY, from_here, nothing_to_sign, place_of};
@@ -43,6 +44,8 @@ pub struct PublishedDatabase {
     pub complete: bool,
     /// What is released.
     pub release: ReleaseKind,
+    /// What there is to say of the hierarchies, a line each.
+    pub notes: Vec<String>,
     /// What the independent checker found.
     pub report: DatabaseReport,
 }
@@ -379,8 +382,22 @@ impl DatabasePlan {
             discernibility: scores.discernibility,
             complete: self.job.database.complete,
             release: self.job.database.release,
+            notes: self.warnings(),
             report: verified.report().clone(),
         }
+    }
+
+    /// What there is to say of the hierarchies, where they are used.
+    fn warnings(&self) -> Vec<String> {
+        if self.job.database.release == ReleaseKind::Anatomized {
+            return Vec::new();
+        }
+        let tables = 0..self.database.relations().len();
+        tables
+            .flat_map(|at| {
+                self.database.attributes(at).iter().filter_map(|attribute| warning(attribute, None))
+            })
+            .collect()
     }
 }
 
@@ -419,6 +436,9 @@ impl fmt::Display for PublishedDatabase {
                 "quasi-identifiers are exact: whoever knows a person's finds their rows. What is claimed is about sensitive \
                  values only; this is not k-anonymity"
             )?;
+        }
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
         }
         writeln!(f, "\nverified independently, from the released labels:")?;
         write_report(f, &self.report)?;

@@ -9,7 +9,7 @@
 //! | `one row a value` | a value has several rows | |
 //! | `no gaps` | rows have unequally many levels; a label above level 0 is empty; there are too few or too many levels | |
 //! | `nested` | equal labels of a level have different parents | |
-//! | `labels contain their values` | a number, date or code lies outside its label | a value cannot be compared with its label |
+//! | `labels contain their values` | a number, date or code lies outside its label; a label is another value, which it does not cover | a value cannot be compared with its label; a label is a value and covers others, too |
 //! | `levels of the job` | the job allows a level that does not exist | |
 //! | `every level merges` | | a level is no vaguer than the one below |
 //! | `one root` | | the highest level has several labels |
@@ -335,6 +335,7 @@ impl Findings {
 
     fn contained(&mut self, rows: &Rows, width: usize) {
         let check = "labels contain their values";
+        self.labels_that_are_values(check, rows, width);
         let longest = rows.at(0).map(|(_, value)| value.chars().count()).max().unwrap_or(0);
         let mut n_checked = 0_u64;
         for level in 1..width {
@@ -373,6 +374,37 @@ impl Findings {
                 n => format!("{n} intervals, masks and dates compared with their values"),
             },
         );
+    }
+
+    fn labels_that_are_values(&mut self, check: &'static str, rows: &Rows, width: usize) {
+        let row_of: HashMap<&str, usize> = rows.at(0).map(|(row_idx, value)| (value, row_idx)).collect();
+        for level in 1..width {
+            let (mut wrong, mut ambiguous) = (BTreeSet::new(), BTreeSet::new());
+            for (row_idx, label) in rows.at(level) {
+                match row_of.get(label) {
+                    Some(&value) if rows.label(value, level) != Some(label) => _ = wrong.insert(row_idx),
+                    Some(&value) if value != row_idx => _ = ambiguous.insert(row_idx),
+                    _ => {}
+                }
+            }
+            if !wrong.is_empty() {
+                let says = format!(
+                    "{} values have another value as label of level {level}, which it does not cover{}",
+                    wrong.len(),
+                    rows.places(&wrong)
+                );
+                self.add(check, Verdict::Fail, says);
+            }
+            if !ambiguous.is_empty() {
+                let says = format!(
+                    "{} values have another value as label of level {level}, which covers it, too: a release cannot tell them \
+                     apart{}",
+                    ambiguous.len(),
+                    rows.places(&ambiguous)
+                );
+                self.add(check, Verdict::Warning, says);
+            }
+        }
     }
 
     fn allowed_levels(&mut self, subject: &Subject<'_>, width: usize) {

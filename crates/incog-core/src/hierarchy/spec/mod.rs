@@ -30,7 +30,7 @@ use crate::hierarchy::{ExplicitHierarchy, Hierarchy, SUPPRESSED};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
 
-/// What a missing value is called once it is generalized.
+/// What a missing value is called once it is generalized; if that is a value, it stands in more brackets.
 pub const MISSING: &str = "(missing)";
 
 /// Makes labels for values.
@@ -43,6 +43,11 @@ trait Labels {
 
     /// What the values should have been, for messages: "whole numbers or decimals".
     fn kind(&self) -> String;
+
+    /// Is this a value of the declared domain, whether or not it occurs?
+    fn declares(&self, _: &str) -> bool {
+        false
+    }
 
     /// How many leaves the declared domain has, and how many of them lie under a label, where the user declared a
     /// domain. Without one, the leaves are the values that occur.
@@ -89,7 +94,13 @@ impl Spec {
             Spec::Tree(tree) => tree,
             Spec::Suppression => &Nothing,
         };
-        build(labels, column, missing.unwrap_or(MISSING))
+        // Where nobody says what missing values are called, it is something that is no value.
+        let is_value = |name: &str| column.dictionary().code(name).is_some() || labels.declares(name);
+        let mut default = MISSING.to_owned();
+        while missing.is_none() && is_value(&default) {
+            default = format!("({default})");
+        }
+        build(labels, column, missing.unwrap_or(&default))
     }
 
     /// The values of a declared domain (the leaves of a tree, the whole numbers or days within bounds), where there is
@@ -156,7 +167,13 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
     if paths.is_empty() {
         return Ok(Hierarchy::suppression([]));
     }
-    let hierarchy = hierarchy.finish()?;
+    let has_empty = column.dictionary().values().any(is_empty);
+    let is_declared = has_empty && spec.n_levels() > 0 && spec.declares(missing);
+    // A rule covers what it names; only what missing values are called is the user's choice.
+    let hierarchy = hierarchy.finish().ok().filter(|_| !is_declared).ok_or_else(|| {
+        Error::input(format!("column `{}`: what missing values are called is itself a value", column.name()))
+            .with_hint("a release would state what is not so: call them something else (`missing`)")
+    })?;
     let Some(domain) = spec.domain() else {
         return Ok(hierarchy);
     };
@@ -210,6 +227,35 @@ pub(super) mod tests {
         let years = Spec::Dates(Dates::new(vec![DateLevel::Year]).unwrap());
         assert_eq!(paths(&years, &["2003-01-02", ""]).unwrap(), [["2003", "*"], ["(missing)", "*"]]);
         assert_eq!(paths(&Spec::Suppression, &["a", ""]).unwrap(), [["*"], ["*"]]);
+    }
+
+    #[test]
+    fn missing_values_are_not_called_like_a_value() {
+        let refused = |spec: &Spec, cells: &[&str], missing: &str| {
+            let column = Column::from_cells("c", Role::QuasiIdentifier, cells.iter().copied()).unwrap();
+            spec.build(&column, Some(missing)).err().map(|error| error.to_string())
+        };
+        let says = Some("column `c`: what missing values are called is itself a value".to_owned());
+        let mask = Spec::Mask(Mask::new(Side::Right));
+        assert_eq!(refused(&mask, &["53", "99", ""], "99"), says);
+        assert_eq!(refused(&mask, &["53", "99"], "99"), None, "nothing is missing");
+        assert_eq!(refused(&mask, &["53", ""], "99"), None);
+        // Without a name of the user's there is another one.
+        assert_eq!(paths(&mask, &["(missing)", ""]).unwrap()[1][0], "((missing))");
+        // A value of the tree that does not occur is a value all the same.
+        let tree = Spec::Tree(Tree::parse("x\n  a\n  b").unwrap());
+        assert_eq!(refused(&tree, &["a", ""], "b"), says);
+        assert_eq!(refused(&tree, &["a", ""], "x"), None);
+    }
+
+    #[test]
+    fn a_mask_covers_what_it_looks_like_whatever_the_values_contain() {
+        let values = ["5***", "53**", "53*1", "****", "*", "53", "5301", "*301", "3*", "5*"];
+        for side in [Side::Right, Side::Left] {
+            for mask in [Mask::new(side), Mask::new(side).with_length(6)] {
+                assert!(paths(&Spec::Mask(mask), &values).is_ok(), "{side:?}");
+            }
+        }
     }
 
     #[test]

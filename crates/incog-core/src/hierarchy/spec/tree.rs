@@ -1,7 +1,7 @@
 //! A tree of labels, written by indentation or as nested tables.
 //!
 //! Leaves at unequal depths are brought to one: a shallow leaf keeps its own value as label until its parent's
-//! level is reached, so that every label is at the height of its deepest subtree.
+//! level is reached, so that every label is at the height of its deepest subtree. A label that is also a value must cover it.
 
 use std::collections::BTreeMap;
 
@@ -37,6 +37,15 @@ impl Branch {
 impl Tree {
     /// The tree with these branches below its top.
     pub fn new(branches: &[Branch]) -> Result<Self> {
+        let tree = Tree::of(branches)?;
+        match tree.false_label() {
+            Some(_) => Err(states_what_is_not_so("a label of the tree")),
+            None => Ok(tree),
+        }
+    }
+
+    /// The same tree, whatever its labels are.
+    fn of(branches: &[Branch]) -> Result<Self> {
         let n_levels = branches.iter().map(Branch::height).max().unwrap_or(0);
         let mut tree = Tree { paths: BTreeMap::new(), n_levels };
         for branch in branches {
@@ -68,6 +77,17 @@ impl Tree {
         }
         above.pop();
         Ok(())
+    }
+
+    /// A label that is a value which it does not cover.
+    fn false_label(&self) -> Option<&str> {
+        let is_false = |level: usize, label: &str| {
+            self.paths.get(label).is_some_and(|of_value| of_value[level] != label)
+        };
+        self.paths.values().find_map(|labels| {
+            let mut labels = labels.iter().enumerate();
+            labels.find(|(level, label)| is_false(*level, label)).map(|(_, label)| label.as_str())
+        })
     }
 
     /// The values, in order of their text.
@@ -102,8 +122,27 @@ impl Tree {
         while open.len() > 1 {
             close_last(&mut open);
         }
-        Tree::new(&open[0].1.below)
+        let tree = Tree::of(&open[0].1.below)?;
+        let Some(label) = tree.false_label() else {
+            return Ok(tree);
+        };
+        // As a value it stands on another line, with nothing below.
+        let indentation = |line: &str| line.len() - line.trim_start().len();
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+        while let Some((at, line)) = lines.next() {
+            let has_more = lines.peek().is_some_and(|(_, next)| indentation(next) > indentation(line));
+            if has_more && line.trim() == label {
+                return Err(states_what_is_not_so(&format!("the label on line {} of the tree", at + 1)));
+            }
+        }
+        Err(states_what_is_not_so("a label of the tree"))
     }
+}
+
+fn states_what_is_not_so(label: &str) -> Error {
+    Error::input(format!("{label} is also a value, which it does not cover")).with_hint(
+        "a release would state what is not so: call the label something else, or put the value below it",
+    )
 }
 
 /// Hangs the last open branch below the one before it.
@@ -126,6 +165,10 @@ impl Labels for Tree {
 
     fn kind(&self) -> String {
         "leaves of the tree".into()
+    }
+
+    fn declares(&self, value: &str) -> bool {
+        self.paths.contains_key(value)
     }
 
     fn domain(&self) -> Option<Domain<'_>> {
@@ -176,6 +219,24 @@ Asia
         let tree = Spec::Tree(Tree::parse(PLACES).unwrap());
         assert_eq!(tree.declared_values(4).unwrap(), ["Berlin", "Hamburg", "Tokyo", "Vatican"]);
         assert_eq!(tree.declared_values(3), None);
+    }
+
+    #[test]
+    fn a_label_that_is_a_value_elsewhere_in_the_tree_is_refused_with_its_line() {
+        let refused = |text: &str| Tree::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            refused("b\n  a\n\nc\n  b"),
+            "the label on line 1 of the tree is also a value, which it does not cover"
+        );
+        assert!(Tree::parse("b\n  a\n  b").is_ok(), "it covers the value");
+        let above = |label: &str, leaf: &str| {
+            let leaf = Branch { label: leaf.to_owned(), below: vec![] };
+            Branch { label: label.to_owned(), below: vec![leaf] }
+        };
+        let branches = [above("b", "a"), above("c", "b")];
+        assert!(
+            Tree::new(&branches).unwrap_err().to_string().starts_with("a label of the tree is also a value")
+        );
     }
 
     #[test]

@@ -172,15 +172,21 @@ fn with_absent(hierarchy: &Hierarchy, has_absent: bool) -> Result<Hierarchy> {
     let mut rows = ExplicitHierarchy::new("joined", "the join of all tables");
     let n_leaves = hierarchy.labels(0).len() as u32;
     let height = hierarchy.height();
+    // A label must not look like a value.
+    let name = |level: u8, label: &str| match level {
+        0 => label.to_owned(),
+        _ => format!("{level}.{label}"),
+    };
     for leaf in 0..n_leaves {
-        let path: Vec<String> =
-            (0..=height).map(|level| hierarchy.generalize(leaf, 0, level).to_string()).collect();
+        let label = |level| name(level, &hierarchy.generalize(leaf, 0, level).to_string());
+        let path: Vec<String> = (0..=height).map(label).collect();
         rows.push(u64::from(leaf) + 1, path.iter().map(String::as_str))?;
     }
     if has_absent {
-        let name = absent(hierarchy);
-        let label = |level: u8| if level == height && height > 0 { "0" } else { name.as_str() };
-        rows.push(u64::from(n_leaves) + 1, (0..=height).map(label))?;
+        let absent = absent(hierarchy);
+        let label = |level: u8| name(level, if level == height && height > 0 { "0" } else { &absent });
+        let path: Vec<String> = (0..=height).map(label).collect();
+        rows.push(u64::from(n_leaves) + 1, path.iter().map(String::as_str))?;
     }
     rows.finish()
 }
