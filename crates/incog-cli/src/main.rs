@@ -93,9 +93,18 @@ enum Command {
     Schema,
 }
 
+/// Hashes have a seed of their own in each process, so that nobody can prepare data for it; nothing depends on it. Tests set it to show
+/// that.
+fn fix_hash_seed() {
+    if let Some(seed) = std::env::var("INCOG_HASH_SEED").ok().and_then(|seed| seed.parse().ok()) {
+        incog::set_hash_seed(seed);
+    }
+}
+
 fn main() -> ExitCode {
     signals::outlive_file_limits();
     threads::expect_memory_to_end();
+    fix_hash_seed();
     let Arguments { command } = Arguments::parse();
     let done = match command {
         Command::Init(arguments) => init::run(&arguments),

@@ -298,9 +298,9 @@ impl JobArguments {
         /// What can be said by flags of a database job too.
         const FLAGS: [&str; 4] = ["k", "suppression", "require", "algorithm"];
         let mut job = match self.what.as_slice() {
-            [file] if is_job(file) => match AnyJob::read(file)? {
-                AnyJob::Database(job) => job,
-                AnyJob::Table(_) => return Ok(None),
+            [file] if is_job(file) => match AnyJob::read_database(file)? {
+                Some(job) => job,
+                None => return Ok(None),
             },
             _ => return Ok(None),
         };

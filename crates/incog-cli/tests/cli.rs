@@ -283,7 +283,7 @@ fn bad_data_files_are_refused() {
     );
     spoil(
         b"name,sex,zip,illness\nKowalczyk,f,10115,fl\xFC\n",
-        &["line 2", "column `illness` is not UTF-8"],
+        &["line 2", "column 3 is not UTF-8"],
         "convert",
     );
     spoil(

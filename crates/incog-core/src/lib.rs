@@ -1,6 +1,7 @@
 //! The engine of incog: finds every way to generalize a table that satisfies a privacy policy.
 //!
-//! Pure: no files, no sockets, no clock, no randomness. It is read top down, and a module uses only those
+//! Pure: no files, no sockets, no clock, no randomness but the secrets that hashes have
+//! ([`hash`]), on which nothing depends. It is read top down, and a module uses only those
 //! above it:
 //!
 //! | module | question |
@@ -20,6 +21,7 @@
 pub mod error;
 pub mod registry;
 pub mod watch;
+pub mod hash;
 pub mod table;
 pub mod hierarchy;
 pub mod group;

@@ -41,12 +41,23 @@ pub fn find<'a, T>(entries: &'a [Entry<T>], name: &str) -> Option<&'a Entry<T>> 
     entries.iter().find(|entry| entry.name == name)
 }
 
-/// The name nearest to a misspelt one, if any is near.
+/// No name that is meant to be typed is longer; comparing two longer ones would take the product of their lengths.
+const MAX_COMPARED: usize = 100;
+
+/// The name nearest to a misspelt one, if any is near. Names of more than a hundred letters are near to none.
 pub fn nearest<'a>(names: impl IntoIterator<Item = &'a str>, misspelt: &str) -> Option<&'a str> {
+    let is_short = |name: &str| name.chars().nth(MAX_COMPARED).is_none();
+    if !is_short(misspelt) {
+        return None;
+    }
+    let n_letters = misspelt.chars().count();
+    let farthest = |name: &str| name.chars().count().max(4) / 3;
     names
         .into_iter()
+        // A name that is much longer or shorter is not near: most need not be compared letter by letter.
+        .filter(|name| is_short(name) && name.chars().count().abs_diff(n_letters) <= farthest(name))
         .map(|name| (distance(name, misspelt), name))
-        .filter(|&(distance, name)| distance <= name.chars().count().max(4) / 3)
+        .filter(|&(distance, name)| distance <= farthest(name))
         .min()
         .map(|(_, name)| name)
 }

@@ -115,6 +115,71 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    /// From the least weight to the greatest, in one job.
+    #[test]
+    fn it_is_the_best_of_all_that_hold_however_far_apart_weights_lie(
+        sample in random::sample(4, 25),
+        k in 1..=4_u64,
+        budget in 0..=6_u64,
+        weights in proptest::collection::vec(
+            prop_oneof![Just(0.0), Just(1e-9), Just(1.0), Just(0.1), Just(1e9), 1e-9..1e9_f64],
+            4,
+        ),
+    ) {
+        let weights = weights[..sample.columns.len()].to_vec();
+        let weights = Some(weights).filter(|weights| weights.iter().any(|&weight| weight > 0.0));
+        check(&sample, k, budget, weights)?;
+    }
+}
+
+/// Of the nodes that hold, one is better by the second attribute alone, whose weight is 2⁻²⁹ beside one of 2²⁹: more than the digits
+/// of a float can tell in a sum. By their heights the other would be chosen.
+#[test]
+fn a_small_weight_is_heard_beside_a_large_one() {
+    let column = |name: &str, cells: [&str; 4], hierarchy: &[&[&str]]| SampleColumn {
+        name: name.into(),
+        hierarchy: hierarchy.iter().map(|path| path.iter().map(|&label| label.into()).collect()).collect(),
+        cells: cells.map(str::to_owned).to_vec(),
+    };
+    let sample = Sample::new(vec![
+        column("who", ["1", "2", "3", "4"], &[&["1", "*"], &["2", "*"], &["3", "*"], &["4", "*"]]),
+        column("sex", ["f", "m", "f", "m"], &[&["f", "*"], &["m", "*"]]),
+        column("zip", ["a", "a", "b", "b"], &[&["a", "a-", "*"], &["b", "b-", "*"]]),
+    ]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let weights = vec![f64::from(1 << 29), 1.0 / f64::from(1 << 29), 0.0];
+    let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
+    for entry in metric::ALL.iter().filter(|entry| entry.item.uses_weights()) {
+        let best = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap().best.unwrap();
+        assert_eq!(best.statistics.levels, [1, 0, 2], "{}", entry.name);
+    }
+}
+
+#[test]
+fn weights_that_vanish_in_sums_are_refused() {
+    let sample =
+        Sample::new(vec![SampleColumn::skewed(0, 10, 3, &[3]), SampleColumn::skewed(1, 10, 3, &[3])]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let policy = Policy::k_anonymity(2).unwrap();
+    let costs = Costs::new(Problem { source: &rows, policy: &policy }, &attributes).unwrap();
+    for weight in [5e-324, 1e-300, 0.9e-9, 1.1e9, 1e300, f64::INFINITY, f64::NAN, -1.0] {
+        let error = costs.clone().with_weights(vec![weight, 1.0]).unwrap_err();
+        assert_eq!(error.hint(), Some("weights are 0, or from 1e-9 to 1e9"), "{weight}");
+    }
+    for weight in [0.0, 1e-9, 0.1, 1e9] {
+        assert!(costs.clone().with_weights(vec![weight, 1.0]).is_ok(), "{weight}");
+    }
+}
+
 /// Many columns of few values, and rows enough for nodes near the bottom to hold: their keys have more bits than there are groups by
 /// far, so groups are told of by their numbers, and sets are made for what will be asked.
 #[test]

@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod column_type;
+mod nesting;
 mod read;
 mod shared_file;
 mod text;

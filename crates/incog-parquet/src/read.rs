@@ -5,21 +5,25 @@
 //! texts are looked up as they stand in the decoded page. Each column is read by one thread. Memory: the codes, the distinct
 //! values twice while reading, and one batch of rows.
 //!
-//! No message contains a cell. What the decoder says about damaged pages is therefore left out.
+//! No message contains a cell. What the decoder says about damaged pages is therefore left out. Some damage makes the decoder, or that of
+//! the Arrow schema in the file, panic: that is caught here ([`guarded`]) and told like any other damage. The Arrow schema cannot be left
+//! unread, since without it 64-bit dates and times in seconds come back as whole numbers, and time zones as UTC.
 
-use std::collections::HashMap;
+use std::cell::Cell;
 use std::fs::File;
 use std::hash::Hash;
+use std::io::{Read, Seek, SeekFrom};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use incog_core::table::Column;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Result, Watch, hash};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -28,14 +32,21 @@ use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use rayon::prelude::*;
-use rustc_hash::FxBuildHasher;
 
 use crate::ColumnType;
+use crate::nesting::is_too_deep;
 use crate::shared_file::SharedFile;
 use crate::text::{Formatter, in_utc};
 
-/// Rows decoded at a time; the watch is asked between two batches.
+/// Rows of one column decoded at a time; the watch is asked between two batches.
 const BATCH_ROWS: usize = 1 << 15;
+
+/// Up to so many columns are read each by a reader of its own. A reader looks through the whole schema, so beyond that some share one,
+const MOST_READERS: usize = 1024;
+/// and there are so many.
+const SHARED_READERS: usize = 64;
+/// Of columns that share a reader, at least so many rows are decoded at a time.
+const LEAST_ROWS: usize = 1 << 8;
 
 /// An open Parquet file whose schema has been read.
 pub struct Parquet {
@@ -65,8 +76,14 @@ impl Parquet {
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(mistake("is a folder").with_hint("name a single Parquet file"));
         }
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-            .map_err(|error| not_parquet(path, &error))?;
+        if footer(&file).is_ok_and(|footer| is_too_deep(&footer)) {
+            return Err(mistake("has columns nested in more than 64 others, which is not supported")
+                .with_hint("leave nested columns out"));
+        }
+        let metadata = guarded(path, || {
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+                .map_err(|error| not_parquet(path, &error))
+        })?;
         let fields = metadata.schema().fields().clone();
         let (header, types) = check(path, &fields)?;
         check_codecs(path, metadata.metadata())?;
@@ -83,8 +100,10 @@ impl Parquet {
             })
             .collect();
         let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(asked)));
-        let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
-            .map_err(|error| not_parquet(path, &error))?;
+        let metadata = guarded(path, || {
+            ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+                .map_err(|error| not_parquet(path, &error))
+        })?;
         Ok(Parquet { path: path.to_owned(), file, metadata, header, types, n_rows })
     }
 
@@ -125,25 +144,34 @@ impl Parquet {
             ));
         }
         let file = SharedFile::new(file).map_err(|error| unreadable(&path, &error))?;
-        let open = |at: usize| -> Result<Pulled> {
-            let only = ProjectionMask::leaves(metadata.metadata().file_metadata().schema_descr(), [at]);
-            let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
-                .with_batch_size(BATCH_ROWS)
-                .with_projection(only)
-                .build()
-                .map_err(|error| damaged(&path, &error))?;
-            Ok(Pulled { batches, seen: Seen::default(), rest: None, n_read: 0 })
+        let n_columns = columns.len();
+        let n_shared = if n_columns <= MOST_READERS { 1 } else { n_columns.div_ceil(SHARED_READERS) };
+        let batch_rows = (BATCH_ROWS / n_shared).max(LEAST_ROWS);
+        let open = |first: usize| -> Result<Pulled> {
+            let some = first..n_columns.min(first + n_shared);
+            let n_some = some.len();
+            let only = ProjectionMask::leaves(metadata.metadata().file_metadata().schema_descr(), some);
+            let batches = guarded(&path, || {
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file.clone(), metadata.clone())
+                    .with_batch_size(batch_rows)
+                    .with_projection(only)
+                    .build()
+                    .map_err(|error| damaged(&path, &error))
+            })?;
+            let seen = std::iter::repeat_with(Seen::default).take(n_some).collect();
+            Ok(Pulled { batches, seen, rest: None, n_read: 0 })
         };
-        let mut pulled: Vec<Pulled> = (0..columns.len()).map(open).collect::<Result<_>>()?;
+        let mut pulled: Vec<Pulled> = (0..n_columns).step_by(n_shared).map(open).collect::<Result<_>>()?;
         let mut n_done = 0;
         loop {
             let n_part = usize::try_from(n_rows - n_done).unwrap_or(usize::MAX).min(rows_at_a_time);
             // At the end one more row is asked for: there must be none.
             let n_asked = n_part.saturating_add(usize::from(n_done + n_part as u64 == n_rows));
-            let parts = columns.par_iter_mut().zip(&mut pulled);
+            let parts = columns.par_chunks_mut(n_shared).zip(&mut pulled);
             // Whatever the number of threads, the first column that cannot be read is told.
-            let read: Vec<Result<()>> =
-                parts.map(|(column, pulled)| pulled.append(n_asked, column, &path, watch)).collect();
+            let read: Vec<Result<()>> = parts
+                .map(|(columns, pulled)| guarded(&path, || pulled.append(n_asked, columns, &path, watch)))
+                .collect();
             read.into_iter().collect::<Result<Vec<()>>>()?;
             n_done += n_part as u64;
             if let Some(pulled) = pulled.iter().find(|pulled| pulled.n_read != n_done) {
@@ -166,45 +194,92 @@ impl Parquet {
     }
 }
 
-/// A column that is read some rows at a time.
+/// Columns, mostly one, that are read some rows at a time.
 struct Pulled {
     batches: ParquetRecordBatchReader,
-    seen: Seen,
+    /// What has been read of each.
+    seen: Vec<Seen>,
     /// What was decoded and not yet taken.
-    rest: Option<ArrayRef>,
+    rest: Option<RecordBatch>,
     n_read: u64,
 }
 
 impl Pulled {
     /// Appends so many rows, or all that are left.
-    fn append(&mut self, n_rows: usize, column: &mut Column, path: &Path, watch: &Watch) -> Result<()> {
+    fn append(&mut self, n_rows: usize, columns: &mut [Column], path: &Path, watch: &Watch) -> Result<()> {
         // Values that were forgotten have other codes by now.
-        if column.dictionary().is_empty() {
-            self.seen = Seen::default();
+        for (column, seen) in columns.iter().zip(&mut self.seen) {
+            if column.dictionary().is_empty() {
+                *seen = Seen::default();
+            }
         }
         let mut n_left = n_rows;
         while n_left > 0 {
-            let array = match self.rest.take() {
+            let batch = match self.rest.take() {
                 Some(rest) => rest,
                 None => {
                     watch.check()?;
                     let Some(batch) = self.batches.next() else {
                         break;
                     };
-                    let batch = batch.map_err(|error| damaged(path, &error.into()))?;
-                    Arc::clone(batch.column(0))
+                    batch.map_err(|error| damaged(path, &error.into()))?
                 }
             };
-            let n = array.len().min(n_left);
-            self.seen.append(&array.slice(0, n), column)?;
+            let n = batch.num_rows().min(n_left);
+            for ((array, column), seen) in batch.columns().iter().zip(&mut *columns).zip(&mut self.seen) {
+                seen.append(&array.slice(0, n), column)?;
+            }
             self.n_read += n as u64;
             n_left -= n;
-            if n < array.len() {
-                self.rest = Some(array.slice(n, array.len() - n));
+            if n < batch.num_rows() {
+                self.rest = Some(batch.slice(n, batch.num_rows() - n));
             }
         }
         Ok(())
     }
+}
+
+/// The metadata at the end of a file; empty if there is none.
+fn footer(mut file: &File) -> std::io::Result<Vec<u8>> {
+    let n_bytes = file.seek(SeekFrom::End(0))?;
+    let mut end = [0; 8];
+    file.seek(SeekFrom::Start(n_bytes.saturating_sub(8)))?;
+    file.read_exact(&mut end)?;
+    let [a, b, c, d, magic @ ..] = end;
+    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let mut footer = Vec::new();
+    if let (b"PAR1", Some(start)) = (&magic, n_bytes.checked_sub(8 + length)) {
+        file.seek(SeekFrom::Start(start))?;
+        file.take(length).read_to_end(&mut footer)?;
+    }
+    Ok(footer)
+}
+
+thread_local! {
+    /// Is this thread decoding, so that its panics are told otherwise?
+    static IS_DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Decodes something of a file. A panic of the decoder is one more way to say that the file is damaged; nothing is printed, because what it
+/// says may have come from the file.
+fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !IS_DECODING.get() {
+                others(panic);
+            }
+        }));
+    });
+    let before = IS_DECODING.replace(true);
+    // What was being changed is not used again: whoever gets the error gives up the file and its columns.
+    let decoded = std::panic::catch_unwind(AssertUnwindSafe(decode));
+    IS_DECODING.set(before);
+    decoded.unwrap_or_else(|_| {
+        Err(Error::input(format!("data file `{}` is damaged: it cannot be decoded", path.display()))
+            .with_hint("is the file complete? write it again"))
+    })
 }
 
 /// Names and types of all columns.
@@ -214,6 +289,7 @@ fn check(path: &Path, fields: &Fields) -> Result<(Vec<String>, Vec<ColumnType>)>
         return Err(mistake(" has no columns"));
     }
     let mut header: Vec<String> = Vec::with_capacity(fields.len());
+    let mut places: hash::Map<&str, usize> = hash::Map::default();
     let mut types = Vec::with_capacity(fields.len());
     for (at, field) in fields.iter().enumerate() {
         let name = field.name();
@@ -221,7 +297,7 @@ fn check(path: &Path, fields: &Fields) -> Result<(Vec<String>, Vec<ColumnType>)>
             return Err(mistake(&format!(": the name of column {} contains a control character", at + 1))
                 .with_hint("rename the column"));
         }
-        if let Some(earlier) = header.iter().position(|column| column == name) {
+        if let Some(earlier) = places.insert(name, at) {
             return Err(mistake(&format!(
                 ": columns {} and {} are both named `{name}`",
                 earlier + 1,
@@ -290,9 +366,9 @@ fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
 struct Seen {
     null: Option<u32>,
     booleans: [Option<u32>; 2],
-    by_bits: HashMap<u64, u32, FxBuildHasher>,
-    by_128_bits: HashMap<i128, u32, FxBuildHasher>,
-    by_256_bits: HashMap<i256, u32, FxBuildHasher>,
+    by_bits: hash::Map<u64, u32>,
+    by_128_bits: hash::Map<i128, u32>,
+    by_256_bits: hash::Map<i256, u32>,
     /// The file's dictionary of the latest batch, and our codes of those entries that a row had.
     dictionary: Option<(ArrayRef, Vec<Option<u32>>)>,
 }
@@ -415,7 +491,7 @@ fn append_text<'a>(
 fn append<T: ArrowPrimitiveType, K: Hash + Eq>(
     array: &ArrayRef,
     key: impl Fn(T::Native) -> K,
-    codes: &mut HashMap<K, u32, FxBuildHasher>,
+    codes: &mut hash::Map<K, u32>,
     null: &mut Option<u32>,
     column: &mut Column,
 ) -> Result<()> {

@@ -22,14 +22,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::boxes::{Boxes, BoxesClaim};
+use crate::hash;
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{BLOCK, Groups, Keys, Numbers, count};
 use crate::levels::{self, Outcome, Tables};
 use crate::local::{self, Unassigned};
-use crate::{Claims, Counted, Finding, Labels, Report, SensitiveClaim, renumber, sensitive};
+use crate::{Claims, Counted, Finding, Labels, Places, Report, SensitiveClaim, renumber, sensitive};
 
 /// Combinations of levels that are compared to tell how a release differs, where none fits.
 const MAX_COMPARED: usize = 16;
@@ -129,8 +129,8 @@ fn compare(
     let input_header = input.header();
     let header = release.header();
     // Where each released column stands in the input.
-    let origins: Option<Vec<usize>> =
-        header.iter().map(|name| input_header.iter().position(|column| column == name)).collect();
+    let places = Places::new(&input_header);
+    let origins: Option<Vec<usize>> = header.iter().map(|name| places.of(name)).collect();
     let Some(origins) = origins else {
         findings.push(Finding {
             claim: "every released column is a column of the input".into(),
@@ -156,7 +156,7 @@ fn compare(
         });
         return None;
     }
-    let unit = source.unit.as_ref().map(|unit| input_header.iter().position(|column| column == unit));
+    let unit = source.unit.as_ref().map(|unit| places.of(unit));
     if unit == Some(None) {
         findings.push(Finding {
             claim: "the column that names persons is a column of the input".into(),
@@ -184,11 +184,9 @@ fn compare(
         }
     }
     let with_threshold = claims.sensitive.iter().filter(|claim| claim.has_threshold());
-    let refusals: Vec<(usize, &SensitiveClaim)> = with_threshold
-        .filter_map(|claim| {
-            header.iter().position(|name| *name == claim.column).map(|at| (origins[at], claim))
-        })
-        .collect();
+    let released = Places::new(&header);
+    let refusals: Vec<(usize, &SensitiveClaim)> =
+        with_threshold.filter_map(|claim| Some((origins[released.of(&claim.column)?], claim))).collect();
     let comparison = Comparison {
         release,
         source,
@@ -202,7 +200,7 @@ fn compare(
     let claim = ROWS_CLAIM;
     let columns = source.hierarchies.par_iter().zip(quasi);
     let sizes = groups.sizes();
-    let (possible, collected): (Vec<Vec<usize>>, Vec<FxHashMap<&str, u64>>) = columns
+    let (possible, collected): (Vec<Vec<usize>>, Vec<hash::Map<&str, u64>>) = columns
         .map(|(hierarchy, &at)| {
             let released = released_counts(release, at, groups, &sizes);
             let collected = label_counts(input, origins[at]);
@@ -289,8 +287,8 @@ fn check_assigned(
 /// Levels whose labels include all released ones, none released more often than it occurs; given how often each label is
 /// released and each value occurs.
 pub(crate) fn possible_levels(
-    released: &FxHashMap<&str, u64>,
-    values: &FxHashMap<&str, u64>,
+    released: &hash::Map<&str, u64>,
+    values: &hash::Map<&str, u64>,
     hierarchy: &Hierarchy,
 ) -> Vec<usize> {
     // Looked up once, not for every level.
@@ -299,7 +297,7 @@ pub(crate) fn possible_levels(
         .filter_map(|(value, &n)| hierarchy.paths.get(*value).map(|path| (path.as_slice(), n)))
         .collect();
     let is_possible = |level: usize| {
-        let mut labels: FxHashMap<&str, u64> = FxHashMap::default();
+        let mut labels: hash::Map<&str, u64> = hash::Map::default();
         for (path, n) in &paths {
             if let Some(label) = path.get(level) {
                 *labels.entry(label).or_insert(0) += n;
@@ -311,7 +309,7 @@ pub(crate) fn possible_levels(
 }
 
 /// How often each label of a column stands in a row.
-fn label_counts(table: &dyn Labels, column_idx: usize) -> FxHashMap<&str, u64> {
+fn label_counts(table: &dyn Labels, column_idx: usize) -> hash::Map<&str, u64> {
     let labels = table.labels(column_idx);
     let mut of_code = vec![0_u32; labels.len()];
     let mut codes = vec![0; BLOCK];
@@ -331,7 +329,7 @@ fn released_counts<'a>(
     column_idx: usize,
     groups: &Groups,
     sizes: &[u32],
-) -> FxHashMap<&'a str, u64> {
+) -> hash::Map<&'a str, u64> {
     let labels = release.labels(column_idx);
     let mut of_code = vec![0_u32; labels.len()];
     for (code, &rows) in codes_of(release, column_idx, &groups.first_rows).into_iter().zip(sizes) {
@@ -341,8 +339,8 @@ fn released_counts<'a>(
 }
 
 /// How often each label stands in a row, given that of each code; equal labels may have several.
-fn by_label(labels: Vec<&str>, of_code: Vec<u32>) -> FxHashMap<&str, u64> {
-    let mut counts = FxHashMap::default();
+fn by_label(labels: Vec<&str>, of_code: Vec<u32>) -> hash::Map<&str, u64> {
+    let mut counts = hash::Map::default();
     for (label, n) in labels.into_iter().zip(of_code).filter(|&(_, n)| n > 0) {
         *counts.entry(label).or_insert(0) += u64::from(n);
     }
@@ -453,7 +451,7 @@ impl Comparison<'_> {
     fn judge(
         &self,
         possible: &[Vec<usize>],
-        collected: &[FxHashMap<&str, u64>],
+        collected: &[hash::Map<&str, u64>],
         claims: &Claims<'_>,
     ) -> Judged {
         let closest: RefCell<Option<(u64, Mismatch, Vec<usize>)>> = RefCell::default();
@@ -498,7 +496,7 @@ impl Comparison<'_> {
     fn search(
         &self,
         possible: &[Vec<usize>],
-        collected: &[FxHashMap<&str, u64>],
+        collected: &[hash::Map<&str, u64>],
         accepts: impl FnMut(&[usize]) -> bool,
     ) -> Outcome {
         let Comparison { release, source, quasi, origins, .. } = *self;

@@ -11,9 +11,8 @@
 //! Values that have no common label up to the top are one level farther apart, and that is the height then: as if there
 //! was one more label above all.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::Fraction;
+use crate::hash;
 
 /// The labels above the values of a column.
 pub(crate) struct Tree {
@@ -32,7 +31,7 @@ impl Tree {
             return Err(format!("row {} of the hierarchy has not as many labels as the first", at + 1));
         }
         // Values get the numbers that the column has for them, others follow.
-        let mut numbers: Vec<FxHashMap<&str, u32>> = vec![FxHashMap::default(); height + 1];
+        let mut numbers: Vec<hash::Map<&str, u32>> = vec![hash::Map::default(); height + 1];
         for (value, &label) in labels.iter().enumerate() {
             numbers[0].insert(label, value as u32);
         }
@@ -55,7 +54,7 @@ impl Tree {
                 }
             }
         }
-        let known: FxHashSet<&str> = paths.iter().map(|path| path[0].as_str()).collect();
+        let known: hash::Set<&str> = paths.iter().map(|path| path[0].as_str()).collect();
         let missing =
             labels.iter().zip(overall).filter(|&(label, &n)| n > 0 && !known.contains(label)).count();
         if missing > 0 {
@@ -66,7 +65,7 @@ impl Tree {
             .into_iter()
             .map(|parents| parents.into_iter().map(|parent| parent.unwrap_or(0)).collect())
             .collect();
-        let top: FxHashSet<&str> = paths.iter().map(|path| path[height].as_str()).collect();
+        let top: hash::Set<&str> = paths.iter().map(|path| path[height].as_str()).collect();
         if top.len() > 1 {
             parents.push(vec![0; numbers[height].len()]);
         }
@@ -93,7 +92,7 @@ impl Tree {
         let mut moved = 0_u128;
         for (level, parents) in self.parents.iter().enumerate() {
             // What branches of a label have too much, together, and how many rows the label has.
-            let mut above: FxHashMap<u32, (i128, u64)> = FxHashMap::default();
+            let mut above: hash::Map<u32, (i128, u64)> = hash::Map::default();
             for &(label, n) in &here {
                 let (too_much, rows) = above.entry(parents[label as usize]).or_default();
                 *too_much += excess(level, label, n).max(0);

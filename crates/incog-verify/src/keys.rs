@@ -14,7 +14,8 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+
+use crate::hash::{self, Salt};
 
 /// More rows than this cannot be told apart by the numbers used here.
 pub(crate) const MAX_ROWS: usize = (u32::MAX - 1) as usize;
@@ -34,7 +35,7 @@ pub(crate) const BLOCK: usize = 1 << 13;
 /// Equal labels get equal numbers, from 0 upward in order of first appearance.
 #[derive(Default)]
 pub(crate) struct Numbers<'a> {
-    numbers: FxHashMap<&'a str, u32>,
+    numbers: hash::Map<&'a str, u32>,
 }
 
 impl<'a> Numbers<'a> {
@@ -188,13 +189,14 @@ impl Keys {
         let dealt: Vec<Dealt> = shares.map(|(at, keys)| Dealt::new(keys, at * n_rows, bits)).collect();
         let firsts: Vec<AtomicU32> =
             self.keys.par_iter().with_min_len(SHARE).map(|_| AtomicU32::new(0)).collect();
+        let salt = Salt::drawn();
         (0..1_usize << bits).into_par_iter().for_each_init(Vec::new, |slots: &mut Vec<(u64, u32)>, part| {
             let n_keys: usize = dealt.iter().map(|dealt| dealt.part(part).len()).sum();
             let n_slots = (2 * n_keys).next_power_of_two();
             slots.clear();
             slots.resize(n_slots, (0, u32::MAX));
             for &(key, row_idx) in dealt.iter().flat_map(|dealt| dealt.part(part)) {
-                let mut slot = hash(key) as usize & (n_slots - 1);
+                let mut slot = salt.hash(key) as usize & (n_slots - 1);
                 while slots[slot].1 != u32::MAX && slots[slot].0 != key {
                     slot = (slot + 1) & (n_slots - 1);
                 }
@@ -219,7 +221,8 @@ struct Dealt {
 impl Dealt {
     /// Deals rows from `first_row` on to 2 to the power of `bits` parts.
     fn new(keys: &[u64], first_row: usize, bits: u32) -> Self {
-        let part = |key: u64| (hash(key) >> 32 & ((1 << bits) - 1)) as usize;
+        let salt = Salt::drawn();
+        let part = |key: u64| (salt.hash(key) >> 32 & ((1 << bits) - 1)) as usize;
         let mut ends = vec![0_usize; 1 << bits];
         for &key in keys {
             ends[part(key)] += 1;
@@ -241,12 +244,6 @@ impl Dealt {
         let start = if part == 0 { 0 } else { self.ends[part - 1] };
         &self.keys[start..self.ends[part]]
     }
-}
-
-/// Mixes all bits of a key into the lower ones.
-fn hash(key: u64) -> u64 {
-    let mixed = (key ^ (key >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ (mixed >> 32)
 }
 
 /// Rows that are equal, as groups numbered in order of first appearance.

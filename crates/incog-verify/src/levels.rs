@@ -24,9 +24,8 @@
 //! Complete: every step leaves out only what cannot fit. In general there may be exponentially many divisions; after
 //! [`MAX_WORK`] looks at a row the search stops, and says that nothing is decided.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::Labels;
+use crate::hash;
 use crate::keys::{Groups, Keys, Numbers};
 
 /// Looks at a row until the search gives up: about half a minute.
@@ -120,7 +119,7 @@ pub(crate) fn search(
     let Some(items) = Items::new(tables, columns, &open) else {
         return Outcome::None;
     };
-    let mut seen: FxHashSet<(Vec<Choice>, Vec<u32>)> = FxHashSet::default();
+    let mut seen: hash::Set<(Vec<Choice>, Vec<u32>)> = hash::Set::default();
     let mut n_seen = 0;
     let all =
         |(at, &column): (usize, &usize)| Choice { at, levels: (0..columns[column].levels.len()).collect() };
@@ -266,8 +265,8 @@ impl Items {
 
     fn of(released: &Distinct, collected: &Distinct, variants: &[Variants]) -> Option<Self> {
         // A released group is a base with labels.
-        let mut groups: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-        let mut demands: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+        let mut groups: hash::Map<Vec<u32>, u32> = hash::Map::default();
+        let mut demands: hash::Map<(u32, u32), u64> = hash::Map::default();
         let labels_of = |row: usize| -> Vec<u32> {
             let labels = released.columns.iter().map(|column| column[row]);
             std::iter::once(released.bases[row]).chain(labels).collect()
@@ -278,7 +277,7 @@ impl Items {
             demands.insert((group, released.others[row]), released.counts[row]);
         }
         // Settled rows of released groups are released. Those of other groups were left out.
-        let mut left_out: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
+        let mut left_out: hash::Map<Vec<u32>, u64> = hash::Map::default();
         let mut open = Vec::new();
         for row in 0..collected.len() {
             let variant = |at: usize| &variants[at].labels[collected.columns[at][row] as usize];
@@ -297,11 +296,11 @@ impl Items {
             }
         }
         // Of the released groups those matter that an open row could be in.
-        let bases: FxHashSet<u32> = open.iter().map(|&row| collected.bases[row]).collect();
+        let bases: hash::Set<u32> = open.iter().map(|&row| collected.bases[row]).collect();
         let mut groups: Vec<(Vec<u32>, u32)> =
             groups.into_iter().filter(|(key, _)| bases.contains(&key[0])).collect();
         groups.sort_unstable_by_key(|&(_, group)| group);
-        let place: FxHashMap<u32, usize> =
+        let place: hash::Map<u32, usize> =
             groups.iter().enumerate().map(|(at, &(_, group))| (group, at)).collect();
         let mut left_out: Vec<(Vec<u32>, u64)> = left_out.into_iter().collect();
         left_out.sort_unstable();
@@ -337,7 +336,7 @@ impl Items {
 
     /// Divides classes by the labels of a column at a level. Equal divisions have equal numbers.
     fn divide(&self, classes: &[u32], at: usize, level: usize) -> Vec<u32> {
-        let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut numbers: hash::Map<u64, u32> = hash::Map::default();
         let divided = classes.iter().zip(&self.labels[at][level]).map(|(&class, &label)| {
             let next = numbers.len() as u32;
             *numbers.entry(u64::from(class) << 32 | u64::from(label)).or_insert(next)
@@ -346,8 +345,8 @@ impl Items {
     }
 
     /// For each class and what stands beside it: open rows, and how many of them are to be released.
-    fn balances(&self, classes: &[u32]) -> FxHashMap<(u32, u32), (u64, u64)> {
-        let mut balances: FxHashMap<(u32, u32), (u64, u64)> = FxHashMap::default();
+    fn balances(&self, classes: &[u32]) -> hash::Map<(u32, u32), (u64, u64)> {
+        let mut balances: hash::Map<(u32, u32), (u64, u64)> = hash::Map::default();
         for ((&class, &other), rows) in classes.iter().zip(&self.others).zip(&self.counts) {
             balances.entry((class, other)).or_default().0 += rows;
         }
@@ -400,7 +399,7 @@ impl Items {
 
     /// Does the combination fit? And are groups that were left out small enough, as far as that can be told?
     fn fits(&self, classes: &[u32], most_left_out: Option<u64>) -> bool {
-        let released: FxHashSet<u32> = classes[self.n_rows..].iter().copied().collect();
+        let released: hash::Set<u32> = classes[self.n_rows..].iter().copied().collect();
         let is_whole = |(&(class, _), &(rows, demand)): (&(u32, u32), &(u64, u64))| {
             rows == demand || !released.contains(&class)
         };
@@ -410,7 +409,7 @@ impl Items {
         let Some(most) = most_left_out else {
             return true;
         };
-        let mut sizes: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut sizes: hash::Map<u32, u64> = hash::Map::default();
         for (class, rows) in classes[..self.n_rows].iter().zip(&self.counts) {
             if !released.contains(class) {
                 *sizes.entry(*class).or_insert(0) += rows;
@@ -431,7 +430,7 @@ struct Variants {
 
 impl Variants {
     fn of(column: &Column) -> Self {
-        let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+        let mut known: hash::Map<Vec<u32>, u32> = hash::Map::default();
         let mut labels: Vec<Vec<u32>> = Vec::new();
         let n_values = column.of_value.first().map_or(0, Vec::len);
         let mut of_value = Vec::with_capacity(n_values);

@@ -36,6 +36,7 @@
 //! A [`Verified`] release cannot be made in any other way than by [`verify`] and [`verify_in_order`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
 
+mod hash;
 mod keys;
 mod fraction;
 mod natural;
@@ -57,6 +58,8 @@ mod relational;
 pub use against_input::{Hierarchy, RecodingClaim, Source};
 pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
+#[doc(hidden)]
+pub use hash::set_hash_seed;
 pub use in_order::{check_in_order, verify_in_order};
 pub use measure::Measured;
 pub use relational::{
@@ -262,13 +265,13 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         return report;
     };
     let header = release.header();
-    let position = |name: &String| header.iter().position(|column| column == name);
+    let places = Places::new(&header);
 
     let groups = group(release, &quasi);
     report.add_sizes(claims, groups.sizes().into_iter());
     let mut positions = Vec::new();
     for claim in &claims.sensitive {
-        match position(&claim.column) {
+        match places.of(&claim.column) {
             Some(at) => positions.push((at, claim)),
             None => report.findings.push(Finding {
                 claim: format!("the sensitive column {} is released", claim.column),
@@ -288,6 +291,28 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     sensitive.by_labels(&mut report);
     sensitive.by_persons(claims.source.as_ref(), compared.people.as_ref(), &mut report);
     report
+}
+
+/// Where columns stand, by their names: there may be a hundred thousand.
+struct Places<'a>(hash::Map<&'a str, (usize, bool)>);
+
+impl<'a> Places<'a> {
+    fn new(header: &[&'a str]) -> Self {
+        let mut places = hash::Map::default();
+        for (at, &name) in header.iter().enumerate() {
+            places.entry(name).and_modify(|(_, stands_twice)| *stands_twice = true).or_insert((at, false));
+        }
+        Places(places)
+    }
+
+    /// The first place of a name.
+    fn of(&self, name: &str) -> Option<usize> {
+        self.0.get(name).map(|&(at, _)| at)
+    }
+
+    fn stands_twice(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|&(_, stands_twice)| stands_twice)
+    }
 }
 
 /// The columns of a release, as far as claims need them.
@@ -312,8 +337,8 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
             holds: are_declared,
         });
     }
-    let position = |name: &String| header.iter().position(|column| column == name);
-    let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(position).collect();
+    let places = Places::new(&header);
+    let quasi: Vec<Option<usize>> = claims.quasi_identifiers.iter().map(|name| places.of(name)).collect();
     let with_names = quasi.iter().zip(&claims.quasi_identifiers);
     let missing: Vec<&str> =
         with_names.filter(|(at, _)| at.is_none()).map(|(_, name)| name.as_str()).collect();
@@ -326,8 +351,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
         return None;
     }
     let quasi: Vec<usize> = quasi.into_iter().flatten().collect();
-    let n_ambiguous =
-        quasi.iter().filter(|&&at| header.iter().filter(|name| **name == header[at]).count() > 1).count();
+    let n_ambiguous = quasi.iter().filter(|&&at| places.stands_twice(header[at])).count();
     if n_ambiguous > 0 {
         report.findings.push(Finding {
             claim: "no other column has the name of a quasi-identifier".into(),
@@ -360,8 +384,10 @@ impl Sensitive<'_> {
     /// The columns in the order of their first claims, and the claims of each that are `meant`.
     fn columns(&self, meant: impl Fn(&SensitiveClaim) -> bool) -> Vec<(usize, Vec<&SensitiveClaim>)> {
         let mut columns: Vec<(usize, Vec<&SensitiveClaim>)> = Vec::new();
+        let mut places: hash::Map<usize, usize> = hash::Map::default();
         for &(at, claim) in self.claims.iter().filter(|(_, claim)| meant(claim)) {
-            match columns.iter_mut().find(|(other, _)| *other == at) {
+            let place = *places.entry(at).or_insert(columns.len());
+            match columns.get_mut(place) {
                 Some((_, claims)) => claims.push(claim),
                 None => columns.push((at, vec![claim])),
             }

@@ -15,8 +15,7 @@
 //!
 //! What a label may stand for need not be said by paths: releases by boxes bring their own rules ([`Fits`]).
 
-use rustc_hash::FxHashMap;
-
+use crate::hash;
 use crate::keys::{Keys, Numbers, count};
 use crate::{Hierarchy, Labels};
 
@@ -178,7 +177,7 @@ impl Column {
     pub(crate) fn new<'a>(released: &[&'a str], collected: &[&'a str], hierarchy: &'a Hierarchy) -> Self {
         let mut numbers = Numbers::default();
         let of_label = numbers.all(released.iter().copied());
-        let mut known: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+        let mut known: hash::Map<Vec<u32>, u32> = hash::Map::default();
         let mut paths: Vec<Vec<u32>> = Vec::new();
         let mut of_value = Vec::with_capacity(collected.len());
         for &value in collected {
@@ -219,7 +218,7 @@ impl Fits for Vec<Column> {
     fn lists(&self, labels: &[Vec<u32>], values: &[Vec<u32>]) -> Lists {
         // Which right nodes have a label on their path, for each column and label. The first list is empty.
         let mut lists = vec![Vec::new()];
-        let mut index: FxHashMap<(usize, u32), u32> = FxHashMap::default();
+        let mut index: hash::Map<(usize, u32), u32> = hash::Map::default();
         for (column, values) in values.iter().enumerate() {
             for (right, &value) in values.iter().enumerate() {
                 for &label in &self[column].paths[value as usize] {

@@ -11,9 +11,8 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
-
 use crate::Fraction;
+use crate::hash;
 
 /// The values of a column, in order.
 pub(crate) struct Ranks {
@@ -36,7 +35,7 @@ impl Ranks {
 
     /// In the order of a list, which may have values that do not occur. What is wrong with it otherwise.
     pub(crate) fn of_list(list: &[String], labels: &[&str], overall: &[u64]) -> Result<Self, String> {
-        let values: FxHashMap<&str, usize> =
+        let values: hash::Map<&str, usize> =
             occurring(labels, overall).map(|(value, label)| (label, value)).collect();
         let listed: Vec<(usize, usize)> = list
             .iter()

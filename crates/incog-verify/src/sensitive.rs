@@ -9,10 +9,9 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashSet;
-
 use crate::entropy::{exp_entropy, reaches};
 use crate::exponential::compare_exp;
+use crate::hash;
 use crate::hierarchical::Tree;
 use crate::histograms::{Group, Histograms};
 use crate::measure::{Reached, Shares, measure};
@@ -225,7 +224,7 @@ impl Column<'_> {
     }
 
     fn pooled_alpha(&mut self, most: Fraction, values: &[String]) {
-        let values: FxHashSet<&str> = values.iter().map(String::as_str).collect();
+        let values: hash::Set<&str> = values.iter().map(String::as_str).collect();
         let is_meant: Vec<bool> = self.histograms.labels.iter().map(|label| values.contains(label)).collect();
         let mut worst = (0, 1);
         self.histograms.each_group(|group| {

@@ -4,11 +4,10 @@
 //! or not, is the missing value; no other cell is taken for an [`EMPTY_TEXT`], of which CSV has none.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 
-use rustc_hash::FxBuildHasher;
-
+use crate::hash::Hashing;
 use crate::{EMPTY_TEXT, LabelColumn, Labels};
 
 /// A table of strings, column by column.
@@ -28,6 +27,7 @@ struct Cells {
     /// Open addressing: codes at the place of their hash or right of it. A power of two, at most half full.
     slots: Vec<u32>,
     codes: Vec<u32>,
+    hashing: Hashing,
 }
 
 const FREE: u32 = u32::MAX;
@@ -72,7 +72,7 @@ impl Cells {
         if 2 * self.ends.len() >= self.slots.len() {
             self.grow();
         }
-        let mut slot = hash(cell) & (self.slots.len() - 1);
+        let mut slot = hash(&self.hashing, cell) & (self.slots.len() - 1);
         while self.slots[slot] != FREE {
             if self.label(self.slots[slot]) == cell {
                 self.codes.push(self.slots[slot]);
@@ -94,7 +94,7 @@ impl Cells {
         let n_slots = (2 * self.slots.len()).max(16);
         let mut slots = vec![FREE; n_slots];
         for code in 0..self.ends.len() as u32 {
-            let mut slot = hash(self.label(code)) & (n_slots - 1);
+            let mut slot = hash(&self.hashing, self.label(code)) & (n_slots - 1);
             while slots[slot] != FREE {
                 slot = (slot + 1) & (n_slots - 1);
             }
@@ -115,8 +115,10 @@ fn is_mistakable(cell: &str) -> bool {
     cell.starts_with(EMPTY_TEXT) && cell.replace(EMPTY_TEXT, "").is_empty()
 }
 
-fn hash(text: &str) -> usize {
-    FxBuildHasher.hash_one(text) as usize
+fn hash(hashing: &Hashing, text: &str) -> usize {
+    let mut hasher = hashing.build_hasher();
+    hasher.write(text.as_bytes());
+    hasher.finish() as usize
 }
 
 impl Labels for StringTable {

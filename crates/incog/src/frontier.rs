@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::compare::escaped;
 use crate::plan::Plan;
-use crate::report::{NodeReport, node_report};
+use crate::report::{NodeReport, node_report, width_of};
 use crate::sink::Unfinished;
 
 /// More values of k than this are a typing error.
@@ -220,7 +220,7 @@ impl fmt::Display for FrontierReport {
             }
             rows.push(row);
         }
-        let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        let width = |at: usize| width_of(rows.iter().map(|row| row[at].as_str()));
         let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
         for row in &rows {
             let cells = row.iter().zip(&widths);

@@ -15,6 +15,7 @@ use crate::job::RoleJob;
 use crate::places::is_same_file;
 use crate::profile::{self, ColumnProfile, Exposures, Kind, Profile, share};
 use crate::propose::{Proposal, propose};
+use crate::report::width_of;
 use crate::sink::{Appeared, Unfinished};
 use crate::source::STANDARD;
 
@@ -229,7 +230,7 @@ impl fmt::Display for Init {
                 ]
             }))
             .collect();
-        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+        let width = |at: usize| width_of(lines.iter().map(|line| line[at].as_str()));
         let widths: Vec<usize> = (0..6).map(width).collect();
         writeln!(
             f,

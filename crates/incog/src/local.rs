@@ -490,6 +490,7 @@ impl Persons {
 /// A release with one column more: whom each row is about. It is checked, and never written.
 struct WithPersons<'a> {
     release: Released<'a>,
+    n_released: usize,
     unit: &'a str,
     persons: LabelColumn<'a>,
 }
@@ -505,7 +506,8 @@ impl<'a> WithPersons<'a> {
             codes: release.rows().iter().map(person).collect::<Vec<_>>().into(),
             labels: column.dictionary().values().collect(),
         };
-        Ok(WithPersons { release: Released(release), unit, persons })
+        let release = Released(release);
+        Ok(WithPersons { n_released: release.header().len(), release, unit, persons })
     }
 
     /// Whom each row is about.
@@ -527,14 +529,14 @@ impl Labels for WithPersons<'_> {
     }
 
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        if column_idx + 1 == self.header().len() {
+        if column_idx == self.n_released {
             return self.persons.clone();
         }
         self.release.column(column_idx)
     }
 
     fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        if column_idx + 1 == self.header().len() {
+        if column_idx == self.n_released {
             return to.copy_from_slice(&self.persons.codes[first..first + to.len()]);
         }
         self.release.codes_from(column_idx, first, to);

@@ -11,18 +11,18 @@ use incog_core::algorithm::{MARKINGS, Search};
 use incog_core::check::{self, Problem};
 use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::hierarchy::{Attribute, Attributes};
-use incog_core::metric::{self, Costs, MAX_WEIGHT, Metric};
+use incog_core::metric::{self, Costs, MAX_WEIGHT, MIN_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Result, Watch, hash};
 use rayon::prelude::*;
 
 use crate::checkers::CheckerChoice;
 use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
-use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, RoleJob};
+use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, RoleJob, listed};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
 use crate::record::{Key, Record};
@@ -101,7 +101,7 @@ impl Mistakes {
         if self.0.len() == 1 {
             return Err(first.clone());
         }
-        let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let lines = listed(self.0.iter().map(ToString::to_string), "mistake", "mistakes");
         let error = Error::new(first.kind(), lines.join("\n"));
         Err(match self.0.iter().find_map(Error::hint) {
             Some(hint) => error.with_hint(hint),
@@ -509,9 +509,13 @@ pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> 
 const DECLARE: &str = "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \
      \"other\"; or with --qi, --identifier, --sensitive, --other, and --rest for all others";
 
+/// So many unknown names get advice.
+const MOST_ADVISED: usize = 10;
+
 /// Every column of the file is declared, and every declared column is in the file; `declare` says how.
 pub(crate) fn check_columns(job: &Job, header: &[String], declare: &str, mistakes: &mut Mistakes) {
-    let is_there = |name: &str| header.iter().any(|column| column == name);
+    let there: hash::Set<&str> = header.iter().map(String::as_str).collect();
+    let is_there = |name: &str| there.contains(name);
     if !job.columns.is_empty() && !job.columns.keys().any(|name| is_there(name)) {
         // What stands there may be somebody's cells: it is not repeated.
         mistakes.0.push(
@@ -531,16 +535,23 @@ pub(crate) fn check_columns(job: &Job, header: &[String], declare: &str, mistake
     }
     let named = job.columns.keys().map(|name| (["columns", name.as_str()], name));
     let unit = job.policy.unit.iter().map(|name| (["policy", "unit"], name));
+    let mut n_advised = 0;
     for (key, name) in named.chain(unit) {
         if !is_there(name) {
-            let near = nearest(header.iter().map(String::as_str), name);
+            // Advice takes a look at every column, so not for all of very many.
+            n_advised += 1;
+            let near = if n_advised <= MOST_ADVISED {
+                nearest(header.iter().map(String::as_str), name)
+            } else {
+                None
+            };
             let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             mistakes.0.push(job.mistake(&key, format!("the data has no column `{name}`{advice}")));
         }
     }
     let is_declared = |name: &str| job.columns.contains_key(name) || job.policy.unit.as_deref() == Some(name);
-    let undeclared: Vec<String> =
-        header.iter().filter(|name| !is_declared(name)).map(|name| format!("`{name}`")).collect();
+    let undeclared: Vec<&String> = header.iter().filter(|name| !is_declared(name)).collect();
+    let undeclared = listed(undeclared.into_iter().map(|name| format!("`{name}`")), "column", "columns");
     if !undeclared.is_empty() {
         mistakes.0.push(
             Error::input(format!("the job says nothing about column {}", undeclared.join(", ")))
@@ -556,10 +567,11 @@ fn check_weights(job: &Job, metric: &Entry<&'static dyn Metric>) -> Result<()> {
         if job.columns.get(name).is_none_or(|column| column.role != RoleJob::QuasiIdentifier) {
             return Err(job.mistake(&key, format!("`weights` names `{name}`, which is no quasi-identifier")));
         }
-        if !(0.0..=MAX_WEIGHT).contains(&weight) {
-            return Err(
-                job.mistake(&key, format!("the weight of `{name}` is negative, too large or not a number"))
-            );
+        if !metric::is_weight(weight) {
+            let mistake = format!("the weight of `{name}` is negative, too small, too large or not a number");
+            return Err(job
+                .mistake(&key, mistake)
+                .with_hint(format!("weights are 0, or from {MIN_WEIGHT:e} to {MAX_WEIGHT:e}")));
         }
     }
     let key = ["search", "weights"];

@@ -144,16 +144,13 @@ pub(crate) fn read(path: &Path, delimiter: Option<u8>, watch: &Watch) -> Result<
 }
 
 /// Names of columns are shown and written down; the cells of a first row that is taken for a header must not be.
-/// Refused if half of the names occur as values of their own column, are dates or have an `@`. A file without a header
-/// whose first row is unlike all others gets through: nothing in it tells that row from names.
+/// Refused if half of the names look like cells of their column ([`looks_like_a_cell`]), or if all are at least written like them. A file
+/// without a header whose first row is unlike all others gets through: nothing in it tells that row from names.
 fn check_header(path: &Path, table: &Table) -> Result<()> {
-    let looks_like_a_cell = |column: &&Column| {
-        let name = column.name();
-        !name.is_empty() && (column.dictionary().code(name).is_some() || is_date(name) || name.contains('@'))
-    };
     let n_columns = table.columns().len();
-    let n_cells = table.columns().iter().filter(looks_like_a_cell).count();
-    if n_cells * 2 < n_columns {
+    let n_cells = table.columns().iter().filter(|column| looks_like_a_cell(column)).count();
+    let is_written_alike = |column: &Column| looks_like_a_cell(column) || has_the_shape_of_cells(column);
+    if n_cells * 2 < n_columns && !table.columns().iter().all(is_written_alike) {
         return Ok(());
     }
     Err(Error::input(format!(
@@ -161,6 +158,44 @@ fn check_header(path: &Path, table: &Table) -> Result<()> {
         path.display()
     ))
     .with_hint("the first line must name the columns: write one above the data"))
+}
+
+/// Is the name of a column rather one of its cells? It is if it occurs among them, is a date, has an `@`, is a number like all others (but no
+/// year above other numbers), or has digits and the [shape] of nine in ten of the others.
+fn looks_like_a_cell(column: &Column) -> bool {
+    let name = column.name();
+    if name.is_empty() {
+        return false;
+    }
+    let values = || column.dictionary().values().filter(|value| !value.is_empty());
+    column.dictionary().code(name).is_some()
+        || is_date(name)
+        || is_other_date(name)
+        || name.contains('@')
+        || (is_number(name)
+            && values().next().is_some()
+            && values().all(is_number)
+            && (!is_year(name) || values().all(is_year)))
+        || (name.bytes().any(|byte| byte.is_ascii_digit()) && has_the_shape_of_cells(column))
+}
+
+/// Is the name of a column written like nine in ten of at least five distinct values?
+fn has_the_shape_of_cells(column: &Column) -> bool {
+    let name = shape(column.name());
+    let values = || column.dictionary().values().filter(|value| !value.is_empty());
+    let (n_values, n_alike) = (values().count(), values().filter(|value| shape(value) == name).count());
+    n_values >= 5 && n_alike * 10 >= n_values * 9
+}
+
+/// How a text is written: which letters are large or small, where digits are, and all other characters as they are.
+fn shape(text: &str) -> String {
+    let kind = |character: char| match character {
+        _ if character.is_numeric() => '0',
+        _ if character.is_uppercase() => 'A',
+        _ if character.is_alphabetic() => 'a',
+        other => other,
+    };
+    text.chars().map(kind).collect()
 }
 
 impl Profile {
@@ -268,8 +303,6 @@ where
         return Kind::Codes { length };
     }
     if n_numbers == distinct {
-        let is_year =
-            |value: &str| value.len() == 4 && is_digits(value) && ("1800"..="2199").contains(&value);
         return if count(&is_year) == distinct {
             Kind::Years
         } else if values().all(|value| !value.contains('.')) {
@@ -289,6 +322,10 @@ where
         return Kind::FreeText;
     }
     if distinct <= 100 || distinct * 10 <= filled { Kind::Categories } else { Kind::Text }
+}
+
+fn is_year(value: &str) -> bool {
+    value.len() == 4 && is_digits(value) && ("1800"..="2199").contains(&value)
 }
 
 fn is_digits(value: &str) -> bool {

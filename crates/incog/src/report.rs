@@ -230,6 +230,14 @@ impl fmt::Display for SearchReport {
     }
 }
 
+/// A longer cell sticks out of its column, instead of making all lines as long: names and labels may have any length.
+const MAX_WIDTH: usize = 60;
+
+/// How wide a column of a printed table is.
+pub(crate) fn width_of<'a>(cells: impl Iterator<Item = &'a str>) -> usize {
+    cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(MAX_WIDTH)
+}
+
 /// Right-aligned columns: a level for each attribute, then what is known of the node.
 fn write_table(
     f: &mut fmt::Formatter<'_>,
@@ -247,7 +255,7 @@ fn write_table(
         row.push(format!("{:.6}", node.scores[metric]));
         rows.push(row);
     }
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let width = |at: usize| width_of(rows.iter().map(|row| row[at].as_str()));
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     for row in &rows {
         let mut line = String::new();

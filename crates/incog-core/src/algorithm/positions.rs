@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Cells;
 use crate::group::Measures;
 use crate::hierarchy::{Attribute, Attributes};
+use crate::metric::{MAX_WEIGHT, MIN_WEIGHT, is_weight};
 use crate::privacy::{Closure, Policy};
 use crate::recoding::{Domain, Domains, Side};
 
@@ -239,9 +240,9 @@ pub(super) fn checked_weights(weights: &[f64], n_attributes: usize) -> Result<Ve
     if weights.len() != n_attributes {
         return Err(Error::new(ErrorKind::Internal, "there is not one weight for each attribute"));
     }
-    if weights.iter().any(|weight| !(0.0..=crate::metric::MAX_WEIGHT).contains(weight)) {
-        return Err(Error::input("a weight is negative, too large or not a number")
-            .with_hint(format!("weights are from 0 to {}", crate::metric::MAX_WEIGHT)));
+    if !weights.iter().copied().all(is_weight) {
+        return Err(Error::input("a weight is negative, too small, too large or not a number")
+            .with_hint(format!("weights are 0, or from {MIN_WEIGHT:e} to {MAX_WEIGHT:e}")));
     }
     Ok(weights.to_vec())
 }

@@ -42,10 +42,10 @@ mod step;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::Scope;
-use rustc_hash::FxHashMap;
 
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash;
 use crate::privacy::{Closure, Policy};
 use crate::recoding::PerGroup;
 use crate::watch::Watch;
@@ -97,9 +97,9 @@ pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) ->
     if suppressed.iter().map(LocalGroup::rows).sum::<u64>() > policy.budget() {
         return Ok(None);
     }
-    let mut finished: FxHashMap<Box<[u32]>, LocalGroup> = FxHashMap::default();
+    let mut finished: hash::Map<Box<[u32]>, LocalGroup> = hash::Map::default();
     while !pending.is_empty() {
-        let mut joined: FxHashMap<Box<[u32]>, LocalGroup> = FxHashMap::default();
+        let mut joined: hash::Map<Box<[u32]>, LocalGroup> = hash::Map::default();
         for mut group in search.descend(pending)? {
             let name = group.name(&ground);
             let other = finished.remove(&name).or_else(|| joined.remove(&name));
@@ -136,7 +136,7 @@ impl TopDown<'_> {
         let has_several =
             |&attribute: &usize| (1..n_cells).any(|cell| label(cell, attribute) != label(0, attribute));
         let several: Vec<usize> = (0..levels.len()).filter(has_several).collect();
-        let mut groups: FxHashMap<Vec<u32>, Vec<Part>> = FxHashMap::default();
+        let mut groups: hash::Map<Vec<u32>, Vec<Part>> = hash::Map::default();
         for (&rows, cell) in self.ground.rows.iter().zip(0..) {
             let labels = several.iter().map(|&attribute| label(cell, attribute)).collect();
             groups.entry(labels).or_default().push(Part { cell, first: 0, end: rows });

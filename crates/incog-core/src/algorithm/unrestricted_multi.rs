@@ -27,7 +27,6 @@
 use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::algorithm::Aim;
 use crate::algorithm::found::Found;
@@ -37,6 +36,7 @@ use crate::algorithm::vectors::{Ground, Ladder, Measured, Sums, check, check_lim
 use crate::check::Problem;
 use crate::error::Result;
 use crate::group::ChangingGroup;
+use crate::hash::{self, State};
 use crate::hierarchy::Attributes;
 use crate::recoding::PerGroup;
 use crate::watch::Watch;
@@ -82,8 +82,9 @@ pub(super) fn regions(
         watch,
         groups: Vec::new(),
         by_image: HashTable::new(),
+        state: State::default(),
         patterns: Vec::new(),
-        by_steps: FxHashMap::default(),
+        by_steps: hash::Map::default(),
         n_born: 0,
         looked_at: vec![0; n_vectors],
         group_of: vec![NOWHERE; n_vectors],
@@ -135,9 +136,11 @@ struct Search<'a, 'b> {
     groups: Vec<Group>,
     /// The group of each image; steps and labels are looked up.
     by_image: HashTable<u32>,
+    /// What images hash by.
+    state: State,
     /// Which steps some vectors have or had.
     patterns: Vec<Pattern>,
-    by_steps: FxHashMap<Box<[u8]>, u32>,
+    by_steps: hash::Map<Box<[u8]>, u32>,
     /// How many groups have come into being.
     n_born: u64,
     /// For each vector, how many had when a place for it was last looked for in vain: older ones need no second look.
@@ -270,7 +273,7 @@ impl Search<'_, '_> {
     fn hash(&self, pattern: u32, vector: u32) -> u64 {
         let leaves = self.ground.leaves_of_vector(vector);
         let columns = self.ground.trees.iter().zip(&self.patterns[pattern as usize].steps).zip(leaves);
-        let mut hasher = FxBuildHasher.build_hasher();
+        let mut hasher = self.state.build_hasher();
         hasher.write_u32(pattern);
         columns.for_each(|((tree, &step), &leaf)| hasher.write_u32(tree.label(step, leaf)));
         hasher.finish()

@@ -10,7 +10,6 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::algorithm::Aim;
 use crate::algorithm::found::{Found, Quality};
@@ -19,6 +18,7 @@ use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Cells;
 use crate::group::{ChangingGroup, RowFacts, somebody};
+use crate::hash::{self, State};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::{Direction, Metric, Statistics};
 use crate::privacy::{Closure, Policy};
@@ -175,7 +175,7 @@ impl<'a> Ground<'a> {
         let all = |metric: &dyn Metric| -> Vec<Vec<Vec<f64>>> {
             let of_tree = |(at, tree): (usize, &Tree)| {
                 let nothing = score(metric, at, CellSums::default());
-                let mut known: FxHashMap<(u8, u64), f64> = FxHashMap::default();
+                let mut known: hash::Map<(u8, u64), f64> = hash::Map::default();
                 let mut cost = |number: u8, spread: u64| {
                     *known.entry((number, spread)).or_insert_with(|| {
                         let one = CellSums { climbed: number.into(), spread: spread.into() };
@@ -289,7 +289,7 @@ impl<'a> Ground<'a> {
 
     /// Vectors by their labels at the given steps, in the order of the labels.
     pub(super) fn by_labels(&self, vectors: impl IntoIterator<Item = u32>, steps: &[u8]) -> Vec<Vec<u32>> {
-        let mut groups: FxHashMap<Vec<u32>, Vec<u32>> = FxHashMap::default();
+        let mut groups: hash::Map<Vec<u32>, Vec<u32>> = hash::Map::default();
         for vector in vectors {
             groups.entry(self.labels(self.leaves_of_vector(vector), steps)).or_default().push(vector);
         }
@@ -409,7 +409,8 @@ pub(super) fn budget(policy: &Policy) -> u64 {
 /// The number of each cell's vector, in the order of the first cells, and how many there are.
 fn number_vectors(cells: &Cells, n_attributes: usize) -> (Vec<u32>, usize) {
     let labels = |cell: u32| &cells.labels[cell as usize * n_attributes..][..n_attributes];
-    let hash = |cell: u32| FxBuildHasher.hash_one(labels(cell));
+    let state = State::default();
+    let hash = |cell: u32| state.hash_one(labels(cell));
     // Vectors by their first cells.
     let mut known: HashTable<(u32, u32)> = HashTable::new();
     let mut n_vectors = 0;

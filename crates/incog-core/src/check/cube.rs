@@ -16,12 +16,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::check::roll_up::{Origin, RollUpJudge};
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::hash;
 use crate::lattice::{Grouping, Lattice};
 use crate::watch::Watch;
 
@@ -54,7 +53,7 @@ impl CubeOptions {
 pub(super) struct Cube<'a> {
     problem: Problem<'a>,
     /// For each subset of attributes (a bit each) the stored sets, one per level at most.
-    sets: FxHashMap<u64, Vec<Arc<FrequencySet>>>,
+    sets: hash::Map<u64, Vec<Arc<FrequencySet>>>,
     work: Work,
 }
 
@@ -68,7 +67,7 @@ impl<'a> Cube<'a> {
             )
             .with_hint("use the checker `super-roots`"));
         }
-        let mut cube = Cube { problem, sets: FxHashMap::default(), work: Work::default() };
+        let mut cube = Cube { problem, sets: hash::Map::default(), work: Work::default() };
         let zero = Grouping::of_levels(&vec![0; heights.len()]);
         let base = Arc::new(problem.source.count(&zero, &problem.policy.demand(), Method::Auto)?);
         cube.work.table_scans += 1;
@@ -101,7 +100,7 @@ impl<'a> Cube<'a> {
         let layout = self.problem.source.layout();
         let n_attributes = layout.heights().len();
         let everything = (1_u64 << n_attributes) - 1;
-        let mut level_sets: FxHashMap<u64, Arc<FrequencySet>> = FxHashMap::default();
+        let mut level_sets: hash::Map<u64, Arc<FrequencySet>> = hash::Map::default();
         level_sets.insert(everything, Arc::clone(full));
         spend(left, full.n_bytes());
         let mut subsets: Vec<u64> = (1..everything).collect();

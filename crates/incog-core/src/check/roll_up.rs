@@ -17,11 +17,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::hash;
 use crate::lattice::{Grouping, Lattice};
 
 /// Scans the records for every root.
@@ -64,7 +63,7 @@ pub(super) struct RollUpJudge<'a> {
     family: &'a Lattice,
     keep: Keep,
     origin: Origin<'a>,
-    kept: FxHashMap<usize, Arc<FrequencySet>>,
+    kept: hash::Map<usize, Arc<FrequencySet>>,
     scratch: Scratch,
     work: Work,
 }
@@ -76,7 +75,7 @@ impl<'a> RollUpJudge<'a> {
             family,
             keep,
             origin,
-            kept: FxHashMap::default(),
+            kept: hash::Map::default(),
             scratch: Scratch::default(),
             work: Work::default(),
         }

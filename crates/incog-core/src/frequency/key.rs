@@ -4,12 +4,10 @@
 //! (`tests/laws.rs` runs the same tables through each); the wide one is slower.
 
 use std::fmt::Debug;
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::FxHasher;
 
 use crate::frequency::Keys;
 use crate::frequency::tally::Word;
+use crate::hash::Mixer;
 
 /// A bit string with the few operations that grouping needs. Bit 0 is the least significant.
 pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
@@ -23,8 +21,8 @@ pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
     fn masked(&self, mask: &Self) -> Self;
     /// The bits from `offset` on, moved down, that are also set in `mask`.
     fn extract(&self, offset: u32, mask: u32) -> u32;
-    /// A hash with all bits well mixed.
-    fn mix(&self) -> u64;
+    /// A hash with all bits well mixed. Keys are dealt out by its low bits, and tables indexed by the high ones.
+    fn mix(&self, mixer: Mixer) -> u64;
     /// Calls `visit` with the bits of each key that are set in `mask`, pushed together; some keys at a time. `false` where there is no
     /// quick way to do that.
     fn compress(keys: &[Self], mask: &Self, visit: impl FnMut(&[u32])) -> bool;
@@ -35,16 +33,14 @@ pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
 /// An odd constant with its bits spread out (2⁶⁴ divided by the golden ratio).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Multiplies to 128 bits and folds the halves. A plain product would leave the low bits zero wherever masks
-/// cleared the low bits of the key; keys are dealt out by the low bits, and tables indexed by the high ones.
-fn fold(word: u64) -> u64 {
-    let product = u128::from(word) * u128::from(SPREAD);
-    (product as u64) ^ ((product >> 64) as u64)
+/// What keys are mixed by.
+pub(crate) fn mixer() -> Mixer {
+    Mixer::new(SPREAD)
 }
 
 /// Both machine words behave alike but for the mixing of their bits.
 macro_rules! key_of_word {
-    ($word:ty, $variant:ident, |$key:ident| $mix:expr) => {
+    ($word:ty, $variant:ident, $mix:ident) => {
         impl Key for $word {
             fn zeros(_: u32) -> Self {
                 0
@@ -72,9 +68,8 @@ macro_rules! key_of_word {
             }
 
             #[inline]
-            fn mix(&self) -> u64 {
-                let $key = *self;
-                $mix
+            fn mix(&self, mixer: Mixer) -> u64 {
+                mixer.$mix(*self)
             }
 
             fn compress(keys: &[Self], mask: &Self, mut visit: impl FnMut(&[u32])) -> bool {
@@ -89,11 +84,11 @@ macro_rules! key_of_word {
     };
 }
 
-key_of_word!(u64, U64, |key| fold(key));
-key_of_word!(u128, U128, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)));
+key_of_word!(u64, U64, word);
+key_of_word!(u128, U128, wide);
 
 /// A key of any length, most significant word first so that it sorts like a number.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wide(Box<[u64]>);
 
 impl Wide {
@@ -141,10 +136,8 @@ impl Key for Wide {
         (both >> shift) as u32 & mask
     }
 
-    fn mix(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        self.0.hash(&mut hasher);
-        fold(hasher.finish())
+    fn mix(&self, mixer: Mixer) -> u64 {
+        mixer.words(&self.0)
     }
 
     fn compress(_: &[Self], _: &Self, _: impl FnMut(&[u32])) -> bool {
@@ -202,8 +195,8 @@ mod tests {
     fn hashes_of_keys_with_cleared_bits_still_differ_at_both_ends() {
         for shift in [0, 8, 24, 40, 56] {
             for (end, down) in [("low", 0), ("high", 52)] {
-                let ends: rustc_hash::FxHashSet<u64> =
-                    (0..256_u64).map(|n| (n << shift).mix() >> down & 0xFFF).collect();
+                let ends: std::collections::BTreeSet<u64> =
+                    (0..256_u64).map(|n| (n << shift).mix(mixer()) >> down & 0xFFF).collect();
                 assert!(ends.len() > 200, "{} of 256 {end} ends at shift {shift}", ends.len());
             }
         }

@@ -27,7 +27,7 @@ pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
 pub use stored::{Store, Stored};
-pub(crate) use tally::{Count, Counters, Lot, Picked, Tally, Word};
+pub(crate) use tally::{Count, Counters, Lot, Picked, Picking, Tally, Word};
 
 use std::sync::Arc;
 
@@ -394,7 +394,8 @@ impl FrequencySet {
             let mask = packed.target(&self.layout, &self.grouping).mask;
             // Most records are in none: a bit for each hash that a group has spares them the search.
             let n_bits = (16 * keys.len()).next_power_of_two();
-            let bit = |key: &_| Key::mix(key) as usize & (n_bits - 1);
+            let mixer = key::mixer();
+            let bit = |key: &_| Key::mix(key, mixer) as usize & (n_bits - 1);
             let mut is_taken = vec![0_u64; n_bits.div_ceil(64)];
             for key in keys {
                 is_taken[bit(key) / 64] |= 1 << (bit(key) % 64);

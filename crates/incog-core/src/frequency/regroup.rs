@@ -12,11 +12,12 @@
 //!   table is small.
 //! - *sort*: as databases did; only where it is asked for.
 //!
-//! Groups come out sorted, in the order of their first key, or part by part. The hash has no seed, so results are
-//! the same on every run. The dense array lives in a [`Scratch`], clean from one use to the next.
+//! Groups come out sorted, in the order of their first key, or part by part, and parts are by a hash with a seed:
+//! nobody may rest on the order. The dense array lives in a [`Scratch`], clean from one use to the next.
 
-use crate::frequency::key::Key;
+use crate::frequency::key::{self, Key};
 use crate::frequency::layout::{Run, Target};
+use crate::hash::Mixer;
 
 /// How to group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -309,7 +310,8 @@ impl<K: Key> Job<'_, K> {
     {
         let mask = &self.target.mask;
         // A table's slots are numbered by the highest bits of the hash, so parts are by the lowest.
-        let part_of = |key: &K| key.mix() as usize % PARTS;
+        let mixer = key::mixer();
+        let part_of = |key: &K| key.mix(mixer) as usize % PARTS;
         let mut sizes = [0_usize; PARTS];
         for key in self.keys {
             sizes[part_of(&key.masked(mask))] += 1;
@@ -398,18 +400,24 @@ struct Index<K> {
     slots: Vec<u64>,
     /// How far the hash moves down to number a slot.
     shift: u32,
+    mixer: Mixer,
 }
 
 impl<K: Key> Index<K> {
     const FIRST_BITS: u32 = 10;
 
     fn new() -> Self {
-        Index { keys: Vec::new(), slots: vec![0; 1 << Self::FIRST_BITS], shift: 64 - Self::FIRST_BITS }
+        Index {
+            keys: Vec::new(),
+            slots: vec![0; 1 << Self::FIRST_BITS],
+            shift: 64 - Self::FIRST_BITS,
+            mixer: key::mixer(),
+        }
     }
 
     #[inline]
     fn group_of(&mut self, key: K) -> u32 {
-        let hash = key.mix();
+        let hash = key.mix(self.mixer);
         let last = self.slots.len() - 1;
         let mut at = (hash >> self.shift) as usize;
         loop {
@@ -444,7 +452,7 @@ impl<K: Key> Index<K> {
         self.slots = vec![0; n_slots];
         self.shift -= 2;
         for (group, key) in self.keys.iter().enumerate() {
-            let hash = key.mix();
+            let hash = key.mix(self.mixer);
             let mut at = (hash >> self.shift) as usize;
             while self.slots[at] != 0 {
                 at = (at + 1) & (n_slots - 1);
@@ -504,6 +512,31 @@ mod tests {
             check(&keys, Some(&weights), assignment);
             check(&[], None, assignment);
         }
+    }
+
+    /// Keys that all fell into one slot when hashes had no seed.
+    #[test]
+    fn keys_crafted_against_a_known_hash_are_found_after_a_few_looks() {
+        use crate::hash::hostile::{crafted, n_looks};
+        const N: usize = 1 << 12;
+        let known = |key: &u64| {
+            let product = u128::from(*key) * u128::from(0x9E37_79B9_7F4A_7C15_u64);
+            product as u64 ^ (product >> 64) as u64
+        };
+        // Slots were told apart by the highest bits.
+        let bits = 64 - (2 * N).trailing_zeros();
+        let keys = crafted(1.., known, u64::MAX << bits, N);
+        let before = n_looks(keys.iter().map(|key| (known(key) >> bits) as usize));
+        assert!(before > N * N / 3, "{before} looks: crafted in vain");
+        let mut index = Index::new();
+        keys.iter().for_each(|&key| _ = index.group_of(key));
+        let last = index.slots.len() - 1;
+        let looks = |(at, &slot): (usize, &u64)| {
+            let key = keys[(slot as u32 - 1) as usize];
+            (at.wrapping_sub((key.mix(index.mixer) >> index.shift) as usize) & last) + 1
+        };
+        let looks: usize = index.slots.iter().enumerate().filter(|(_, slot)| **slot != 0).map(looks).sum();
+        assert!(looks < 3 * N, "{looks} looks for {N} keys");
     }
 
     /// Large enough for the choice between one table and many, with few groups and with many.

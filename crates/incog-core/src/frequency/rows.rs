@@ -7,7 +7,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
@@ -18,6 +17,7 @@ use crate::frequency::{
     PackedWord, Scratch, with_keys,
 };
 use crate::group::{Demand, Measures, NOBODY, Pairs, persons_of};
+use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
@@ -442,7 +442,7 @@ fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
             *number = *new;
         }
     } else {
-        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut known: hash::Map<u64, u32> = hash::Map::default();
         for (number, &code) in numbers.iter_mut().zip(codes) {
             *number = *known.entry(u64::from(*number) << 32 | u64::from(code)).or_insert_with(&mut next);
         }

@@ -18,14 +18,16 @@
 //! Where there are very many keys, several threads share the work ([`shared`]); keys that are not in memory come in parts
 //! ([`parts`]); and where only a verdict is asked, no groups are made ([`told`]).
 //!
-//! Groups come out in the order of their first key, or part by part; hashes have no seed. Cost: about 2 ns a key where
-//! the counters fit the cache; memory: the counters, and the groups.
+//! Groups come out in the order of their first key, or part by part; parts are by a hash with a seed, so nobody may rest on the
+//! order. Cost: about 2 ns a key where the counters fit the cache; memory: the counters, and the groups.
 
 mod parts;
 mod shared;
 mod told;
 
 use incog_bits::{Compress, CompressWide};
+
+use crate::hash::Mixer;
 use parts::Gathered;
 use shared::Team;
 
@@ -86,7 +88,7 @@ pub(crate) trait Word:
     Copy + Default + PartialEq + std::ops::BitAnd<Output = Self> + Send + Sync + std::fmt::Debug + 'static
 {
     /// A hash with all bits well mixed.
-    fn hash(self) -> u64;
+    fn hash(self, mixer: Mixer) -> u64;
     /// How many bits are set.
     fn n_ones(self) -> u32;
     /// Of each key, the bits under the mask, which has at most 32, pushed together; some keys at a time.
@@ -101,20 +103,12 @@ pub(crate) trait Word:
     fn words_mut(keys: &mut [Self]) -> Option<&mut [u64]>;
 }
 
-/// Multiplies to 128 bits and folds the halves: masks leave the low bits of many keys zero, and of a plain product too.
-#[inline]
-fn fold(word: u64) -> u64 {
-    let product = u128::from(word) * u128::from(SPREAD);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
 macro_rules! word_of {
-    ($word:ty, $compress:ty, |$key:ident| $hash:expr, |$keys:ident| $words:expr) => {
+    ($word:ty, $compress:ty, $hash:ident, |$keys:ident| $words:expr) => {
         impl Word for $word {
             #[inline]
-            fn hash(self) -> u64 {
-                let $key = self;
-                $hash
+            fn hash(self, mixer: Mixer) -> u64 {
+                mixer.$hash(self)
             }
 
             #[inline]
@@ -159,8 +153,8 @@ macro_rules! word_of {
     };
 }
 
-word_of!(u64, Compress, |key| fold(key), |keys| Some(keys));
-word_of!(u128, CompressWide, |key| fold(fold(key as u64) ^ ((key >> 64) as u64)), |_keys| None);
+word_of!(u64, Compress, word, |keys| Some(keys));
+word_of!(u128, CompressWide, wide, |_keys| None);
 
 /// The groups of one grouping, kept to be merged further.
 #[derive(Debug, Clone)]
@@ -261,6 +255,16 @@ impl<W: Word, C: Count> Dealt<W, C> {
     }
 }
 
+/// Why the keys of some groups are picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Picking {
+    /// To tell from them what the others are like. Which groups they are must not depend on a seed, because what is judged next does on what
+    /// they tell. Whoever aims at them makes a sample that is no use, and takes no more time than looking at all keys.
+    Sample,
+    /// The others come after them: parts must be even, whoever made the keys.
+    All,
+}
+
 /// The keys of some groups, all that these groups have.
 #[derive(Debug, Default)]
 pub(crate) struct Picked<W, C>(Dealt<W, C>);
@@ -273,10 +277,14 @@ impl<W: Word, C: Count> Picked<W, C> {
 
     /// Adds the keys of part number `part` of so many, a power of two, by the groups that a mask makes. Either all lots have
     /// rows or none.
-    pub(crate) fn pick(&mut self, lot: Lot<'_, W, C>, mask: W, part: u64, of: u64) {
+    pub(crate) fn pick(&mut self, lot: Lot<'_, W, C>, mask: W, part: u64, of: u64, picking: Picking) {
         debug_assert!(of.is_power_of_two());
         // Bits from the middle: parts are by the low ones, slots by the high ones.
-        let is_in = |key: W| (key & mask).hash() >> 24 & (of - 1) == part;
+        let mixer = match picking {
+            Picking::Sample => Mixer::known(SPREAD),
+            Picking::All => Mixer::new(SPREAD),
+        };
+        let is_in = |key: W| (key & mask).hash(mixer) >> 24 & (of - 1) == part;
         if !Counters::picks_shared(lot, is_in, &mut self.0) {
             self.0.pick(lot, is_in);
         }
@@ -358,7 +366,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         let mut some = Picked::default();
         std::mem::swap(&mut some.0, &mut self.some);
         some.clear();
-        some.pick(lot, mask, 0, of);
+        some.pick(lot, mask, 0, of, Picking::Sample);
         self.by_hash(some.lot(), mask);
         self.some = some.0;
     }
@@ -446,6 +454,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         let slots = &mut self.slots[..n_slots];
         slots.fill(0);
         let shift = 64 - n_slots.trailing_zeros();
+        let mixer = Mixer::new(SPREAD);
         let (keys, rows) = (&mut self.keys[..], &mut self.rows[..]);
         let before = self.n_groups;
         let mut n_groups = before;
@@ -455,7 +464,7 @@ impl<W: Word, C: Count> Counters<W, C> {
             // it, only on a slot that another group has.
             keys[n_groups] = key;
             rows[n_groups] = C::default();
-            let mut slot = (key.hash() >> shift) as usize;
+            let mut slot = (key.hash(mixer) >> shift) as usize;
             loop {
                 let in_slot = slots[slot];
                 let is_new = usize::from(in_slot == 0);
@@ -500,7 +509,8 @@ impl<W: Word, C: Count> Dealer<W, C> {
     /// Deals keys to parts by the lowest bits of the hash, because slots are by the highest.
     fn deal(&mut self, lot: Lot<'_, W, C>, mask: W, n_parts: usize) {
         let Dealer { dealt, ends } = self;
-        let part_of = |key: W| (key & mask).hash() as usize & (n_parts - 1);
+        let mixer = Mixer::new(SPREAD);
+        let part_of = |key: W| (key & mask).hash(mixer) as usize & (n_parts - 1);
         ends.clear();
         ends.resize(n_parts, 0);
         for &key in lot.keys {
@@ -647,6 +657,38 @@ mod tests {
             }
         }
         check::<u8>(&[], &[], 0xFF);
+    }
+
+    /// Keys that all fell into one slot, or into one part, when hashes had no seed.
+    #[test]
+    fn keys_crafted_against_a_known_hash_are_found_after_a_few_looks() {
+        use crate::hash::hostile::{crafted, n_looks};
+        const N: usize = 1 << 12;
+        let known = |key: &u64| {
+            let product = u128::from(*key) * u128::from(SPREAD);
+            product as u64 ^ (product >> 64) as u64
+        };
+        // Slots were told apart by the highest bits, parts by the lowest.
+        let n_bits = (2 * N).trailing_zeros();
+        let keys = crafted(1.., known, u64::MAX << (64 - n_bits), N);
+        let before = n_looks(keys.iter().map(|key| (known(key) >> (64 - n_bits)) as usize));
+        assert!(before > N * N / 3, "{before} looks: crafted in vain");
+        let mut counters = Counters::<u64, u8>::default();
+        counters.make_room(N);
+        counters.hash(Lot::records(&keys), u64::MAX);
+        let slots = &counters.slots[..2 * N];
+        let mixer = Mixer::new(SPREAD);
+        let looks = |(at, &slot): (usize, &u32)| {
+            let home = (counters.keys[slot as usize - 1].hash(mixer) >> (64 - n_bits)) as usize;
+            (at.wrapping_sub(home) & (2 * N - 1)) + 1
+        };
+        let looks: usize = slots.iter().enumerate().filter(|(_, slot)| **slot != 0).map(looks).sum();
+        assert!(looks < 3 * N, "{looks} looks for {N} keys");
+        let keys = crafted(1.., known, 63, N);
+        let mut dealer = Dealer::<u64, u8>::default();
+        dealer.deal(Lot::records(&keys), u64::MAX, 64);
+        let largest = (0..64).map(|part| dealer.part(part).len()).max();
+        assert!(largest < Some(3 * N / 64), "{largest:?} of {N} keys are in one of 64 parts");
     }
 
     /// More patterns of bits than there can be cells, and few groups.

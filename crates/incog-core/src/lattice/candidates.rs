@@ -16,9 +16,8 @@
 //!
 //! Cost: for each joined node one bit test per attribute; memory: two bits per node of the families of two sizes.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::Result;
+use crate::hash;
 use crate::lattice::{Lattice, NodeSet};
 use crate::watch::Watch;
 
@@ -65,7 +64,7 @@ pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8], watch: &Watch)
         return singles(heights);
     };
     let size = first.attributes().len() + 1;
-    let by_attributes: FxHashMap<&[usize], &NodeSet> =
+    let by_attributes: hash::Map<&[usize], &NodeSet> =
         survivors.iter().map(|(family, nodes)| (family.attributes(), nodes)).collect();
     let mut generated = Vec::new();
     for (at, (p, p_nodes)) in survivors.iter().enumerate() {

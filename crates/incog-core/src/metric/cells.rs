@@ -7,9 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::statistics::climbed;
 use crate::recoding::{Domain, Domains, PerGroup, Side};
@@ -62,7 +61,7 @@ impl Cells {
         C: IntoIterator<Item = (&'a str, u64)>,
     {
         let column = |((attribute, domain), labels): ((&Attribute, &Option<Arc<Domain>>), C)| {
-            let lowest = if domain.is_none() { lowest(attribute) } else { FxHashMap::default() };
+            let lowest = if domain.is_none() { lowest(attribute) } else { hash::Map::default() };
             let mut counts = BTreeMap::new();
             for (label, rows) in labels.into_iter().filter(|&(_, rows)| rows > 0) {
                 let side = match domain {
@@ -104,8 +103,8 @@ impl Cells {
 }
 
 /// The lowest level that has a label, and its code there.
-fn lowest(attribute: &Attribute) -> FxHashMap<&str, Side> {
-    let mut lowest = FxHashMap::default();
+fn lowest(attribute: &Attribute) -> hash::Map<&str, Side> {
+    let mut lowest = hash::Map::default();
     for level in 0..=attribute.height() {
         for (text, label) in attribute.hierarchy().labels(level).values().zip(0..) {
             lowest.entry(text).or_insert(Side::Label { level, label });

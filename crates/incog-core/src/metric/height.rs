@@ -5,7 +5,9 @@
 //! cost more than any number of steps of the others. Suppressed rows cost nothing in either.
 //! With local recoding, both are means over the released rows.
 
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use std::cmp::Ordering;
+
+use crate::metric::{Costs, Metric, Needs, Statistics, compare_weighted};
 
 pub(super) struct Height;
 
@@ -28,6 +30,13 @@ pub(super) struct WeightedHeight;
 impl Metric for WeightedHeight {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
         costs.weights.iter().enumerate().map(|(at, weight)| costs.mean_climb(at, node) * weight).sum()
+    }
+
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        compare_weighted(self, costs, a, b, |at| {
+            let ((of_a, rows_a), (of_b, rows_b)) = (costs.climb_of_rows(at, a), costs.climb_of_rows(at, b));
+            (of_a * rows_b, of_b * rows_a, rows_a * rows_b)
+        })
     }
 
     fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {

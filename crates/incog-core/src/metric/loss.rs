@@ -10,8 +10,7 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::fraction::compare_sums;
-use crate::metric::{Costs, Metric, Needs, Statistics};
+use crate::metric::{Costs, Metric, Needs, Statistics, clear_order, compare_weighted};
 
 pub(super) struct Loss;
 
@@ -23,13 +22,10 @@ impl Metric for Loss {
     }
 
     fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
-        let exact = || {
-            compare_sums(&costs.whole_weights()?, |at| {
-                let ((of_a, divisor), (of_b, _)) = (costs.total_loss_of(at, a), costs.total_loss_of(at, b));
-                (of_a, of_b, divisor)
-            })
-        };
-        exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
+        compare_weighted(self, costs, a, b, |at| {
+            let ((of_a, divisor), (of_b, _)) = (costs.total_loss_of(at, a), costs.total_loss_of(at, b));
+            (of_a, of_b, divisor)
+        })
     }
 
     fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {
@@ -63,6 +59,18 @@ impl Metric for GeometricLoss {
             .collect();
         terms.sort_by(f64::total_cmp);
         (terms.iter().sum::<f64>() / costs.weights.iter().sum::<f64>()).exp_m1()
+    }
+
+    fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
+        clear_order(self, costs, a, b).unwrap_or_else(|| {
+            // What is alike cancels before it is added up: beside a weight of 10⁹ it would hide one of 10⁻⁹.
+            let difference = |(at, weight): (usize, &f64)| {
+                weight * (costs.loss_of(at, a).ln_1p() - costs.loss_of(at, b).ln_1p())
+            };
+            let mut differences: Vec<f64> = costs.weights.iter().enumerate().map(difference).collect();
+            differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()).then(a.total_cmp(b)));
+            differences.iter().sum::<f64>().partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+        })
     }
 
     fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {

@@ -30,7 +30,7 @@ pub use distortion::Distortion;
 pub(crate) use group_bounds::GroupBounds;
 pub(crate) use ranking::Ranking;
 pub(crate) use statistics::Spreads;
-pub use statistics::{Costs, MAX_WEIGHT, Statistics};
+pub use statistics::{Costs, MAX_WEIGHT, MIN_WEIGHT, Statistics, is_weight};
 pub use survey::{Scored, best, describe};
 
 use std::cmp::Ordering;
@@ -78,6 +78,29 @@ pub trait Metric: Sync {
     fn uses_weights(&self) -> bool {
         false
     }
+}
+
+/// Which of two nodes costs less, if the sums of their [terms](Metric::term) tell them apart clearly: all terms are at least 0, so that a sum
+/// is as exact as its terms.
+fn clear_order(metric: &dyn Metric, costs: &Costs, a: &Statistics, b: &Statistics) -> Option<Ordering> {
+    let sum = |node: &Statistics| -> Option<f64> {
+        (0..costs.weights.len()).map(|at| metric.term(costs, at, node)).sum()
+    };
+    let (a, b) = (sum(a)?, sum(b)?);
+    ((a - b).abs() > 1e-9 * (a + b)).then(|| a.total_cmp(&b))
+}
+
+/// The same where each term is a weight times a fraction: exactly, if it is a close call. For each attribute the two numerators and their
+/// common divisor.
+fn compare_weighted(
+    metric: &dyn Metric,
+    costs: &Costs,
+    a: &Statistics,
+    b: &Statistics,
+    term: impl Fn(usize) -> (u128, u128, u128),
+) -> Ordering {
+    clear_order(metric, costs, a, b)
+        .unwrap_or_else(|| fraction::compare_sums(&fraction::whole_weights(&costs.weights), term))
 }
 
 /// Which end of a scale is better.

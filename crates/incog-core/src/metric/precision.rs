@@ -6,9 +6,8 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::fraction::compare_sums;
 use crate::metric::statistics::ratio;
-use crate::metric::{Costs, Direction, Metric, Needs, Statistics};
+use crate::metric::{Costs, Direction, Metric, Needs, Statistics, compare_weighted};
 
 pub(super) struct Precision;
 
@@ -25,13 +24,10 @@ impl Metric for Precision {
     }
 
     fn compare(&self, costs: &Costs, a: &Statistics, b: &Statistics) -> Ordering {
-        let exact = || {
-            compare_sums(&costs.whole_weights()?, |at| {
-                let ((of_a, height), (of_b, _)) = (total_climb(costs, at, a), total_climb(costs, at, b));
-                (of_a, of_b, height)
-            })
-        };
-        exact().unwrap_or_else(|| self.direction().compare(self.score(costs, a), self.score(costs, b)))
+        compare_weighted(self, costs, a, b, |at| {
+            let ((of_a, height), (of_b, _)) = (total_climb(costs, at, a), total_climb(costs, at, b));
+            (of_a, of_b, height)
+        })
     }
 
     fn term(&self, costs: &Costs, attribute: usize, node: &Statistics) -> Option<f64> {

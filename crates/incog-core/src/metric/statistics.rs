@@ -14,6 +14,15 @@ use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, V
 /// Weights beyond this say nothing that this does not say.
 pub const MAX_WEIGHT: f64 = 1e9;
 
+/// Nor do weights below this, unless they are 0. Products with far smaller ones are rounded to nothing, and any node seems as good as
+/// another.
+pub const MIN_WEIGHT: f64 = 1e-9;
+
+/// Is it 0, or between the least weight and the greatest?
+pub fn is_weight(weight: f64) -> bool {
+    weight == 0.0 || (MIN_WEIGHT..=MAX_WEIGHT).contains(&weight)
+}
+
 /// Counters for so many bits fit the first-level cache several times.
 const BITS_AT_A_TIME: u32 = 11;
 
@@ -94,9 +103,9 @@ impl Costs {
     /// The same with the user's weights, one per attribute.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
         assert_eq!(weights.len(), self.weights.len());
-        if weights.iter().any(|weight| !(0.0..=MAX_WEIGHT).contains(weight)) {
-            return Err(Error::input("a weight is negative, too large or not a number")
-                .with_hint(format!("weights are from 0 to {MAX_WEIGHT}")));
+        if !weights.iter().copied().all(is_weight) {
+            return Err(Error::input("a weight is negative, too small, too large or not a number")
+                .with_hint(format!("weights are 0, or from {MIN_WEIGHT:e} to {MAX_WEIGHT:e}")));
         }
         if weights.iter().all(|&weight| weight == 0.0) {
             return Err(Error::input("every weight is 0").with_hint("leave `weights` out to weigh all alike"));
@@ -144,12 +153,13 @@ impl Costs {
         self.n_rows.saturating_sub(node.suppressed_rows)
     }
 
-    /// The weights as whole numbers in the same proportion, if they are halves, quarters or the like.
-    pub(super) fn whole_weights(&self) -> Option<Vec<u64>> {
-        let scales = (0..=20).map(|power| f64::from(1_u32 << power));
-        let mut scaled = scales.map(|scale| self.weights.iter().map(move |weight| weight * scale));
-        let whole = scaled.find(|weights| weights.clone().all(|weight| weight.fract() == 0.0))?;
-        Some(whole.map(|weight| weight as u64).collect())
+    /// The mean of the levels that the released cells of an attribute have climbed, as a fraction.
+    pub(super) fn climb_of_rows(&self, attribute: usize, node: &Statistics) -> (u128, u128) {
+        match &node.cells {
+            Some(_) if self.released_rows(node) == 0 => (0, 1),
+            Some(cells) => (cells[attribute].climbed, self.released_rows(node).into()),
+            None => (self.climbed(attribute, node).into(), 1),
+        }
     }
 
     /// The most that (leaves under the label − 1) can add up to over so many rows, at a level of an attribute.

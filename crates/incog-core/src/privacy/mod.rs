@@ -26,7 +26,7 @@
 //! [`Policy::refused`].
 
 mod fraction;
-mod natural;
+pub(crate) mod natural;
 mod distance;
 mod parameters;
 mod k_anonymity;

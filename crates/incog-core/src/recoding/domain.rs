@@ -21,9 +21,8 @@
 //! **Leaves**, for loss: numbers count in units, one in the last decimal place that values, step or bounds have; so the
 //! share of a range is its width by the width of the declared bounds, or of the domain rounded outward to the step.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash;
 use crate::hierarchy::SUPPRESSED;
 use crate::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 use crate::recoding::Side;
@@ -191,7 +190,7 @@ impl Domain {
 
     fn categories(column: &Column, categories: &[String]) -> Result<Self> {
         let wrong = |what: String| Error::input(format!("column `{}`: {what}", column.name()));
-        let mut slots: FxHashMap<&str, u64> = FxHashMap::default();
+        let mut slots: hash::Map<&str, u64> = hash::Map::default();
         for (at, category) in categories.iter().enumerate() {
             let has_dots = category.contains(DOTS) || category.starts_with('.') || category.ends_with('.');
             if category.is_empty() || category == SUPPRESSED || has_dots {

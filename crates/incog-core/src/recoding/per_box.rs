@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash::{self, State};
 use crate::hierarchy::{Attribute, SUPPRESSED};
 use crate::recoding::Domain;
 
@@ -115,7 +115,8 @@ impl PerBox {
         let mut new_sides: Vec<Vec<u32>> = given.iter().map(|sides| vec![UNKNOWN; sides.len()]).collect();
         // Boxes by what they hash to; their sides are looked up.
         let mut known: HashTable<u32> = HashTable::new();
-        let hash = |sides: &[u32]| FxBuildHasher.hash_one(sides);
+        let state = State::default();
+        let hash = |sides: &[u32]| state.hash_one(sides);
         let mut recoding = PerBox {
             domains,
             distinct: vec![Vec::new(); n_attributes],
@@ -213,7 +214,7 @@ impl PerBox {
     /// What each box is called in one attribute: distinct labels, and the position of each box's there.
     pub(super) fn labels(&self, attributes: &[Attribute], at: usize) -> (Vec<String>, Vec<u32>) {
         let domain = self.domains[at].as_deref();
-        let mut of_name: FxHashMap<String, u32> = FxHashMap::default();
+        let mut of_name: hash::Map<String, u32> = hash::Map::default();
         let mut names = Vec::new();
         let code = |side: &Side| {
             let name = side.name(&attributes[at], domain);
@@ -232,7 +233,7 @@ impl PerBox {
 /// The distinct sides of each attribute, and the number of each side that was given.
 fn numbered(sides: impl IntoIterator<Item = Side>, n_attributes: usize) -> (Vec<Vec<Side>>, Vec<u32>) {
     let mut distinct: Vec<Vec<Side>> = vec![Vec::new(); n_attributes];
-    let mut known: Vec<FxHashMap<Side, u32>> = vec![FxHashMap::default(); n_attributes];
+    let mut known: Vec<hash::Map<Side, u32>> = vec![hash::Map::default(); n_attributes];
     let sides = sides.into_iter();
     let mut numbers = Vec::with_capacity(sides.size_hint().0);
     for (side, at) in sides.zip((0..n_attributes).cycle()) {

@@ -1,10 +1,9 @@
 //! Single-dimension recoding: each value of an attribute goes to a level of its own, the same in every record.
 
-use rustc_hash::FxHashMap;
-
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
+use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::recoding::PerGroup;
 use crate::recoding::value_table::{Levels, ValueTable};
@@ -136,7 +135,7 @@ impl PerValue {
         // Numbers of the records' groups so far, told apart by one attribute after the other.
         let mut numbers = vec![0_u32; table.n_rows()];
         for (at, attribute) in attributes.iter().enumerate() {
-            let mut known: FxHashMap<(u32, u8, u32), u32> = FxHashMap::default();
+            let mut known: hash::Map<(u32, u8, u32), u32> = hash::Map::default();
             for (number, &code) in numbers.iter_mut().zip(codes[at]) {
                 let level = self.levels[at][code as usize];
                 let label = attribute.labels_at(level)[code as usize];

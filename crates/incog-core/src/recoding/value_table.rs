@@ -11,12 +11,11 @@
 //! Cost: one scan; then every judgement is a pass over the cells for each attribute. Memory: a number a cell and
 //! attribute, and what the policy counts.
 
-use rustc_hash::FxHashMap;
-
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Method};
 use crate::group::Measures;
+use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 
@@ -221,7 +220,7 @@ impl ValueTable {
                 *of_cell = number(&mut known[entry]);
             }
         } else {
-            let mut known: FxHashMap<u64, u32> = FxHashMap::default();
+            let mut known: hash::Map<u64, u32> = hash::Map::default();
             for (of_cell, &slot) in numbers.of_cell.iter_mut().zip(slots) {
                 let entry = u64::from(*of_cell) << 32 | u64::from(texts[slot as usize]);
                 *of_cell = number(known.entry(entry).or_insert(u32::MAX));
@@ -328,7 +327,7 @@ impl ValueDomain {
                 first_values.iter().map(|&value| attribute.labels_at(level)[value as usize]).collect()
             })
             .collect();
-        let mut known: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut known: hash::Map<&str, u32> = hash::Map::default();
         let mut texts = Vec::with_capacity(labels.len());
         for (level, labels) in (0..=height).zip(&labels) {
             let mut text = |&label: &u32| {

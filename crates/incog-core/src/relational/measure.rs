@@ -16,8 +16,7 @@
 //!
 //! Cost: one look-up a node of the common trees, and a sort of each child set.
 
-use rustc_hash::FxHashMap;
-
+use crate::hash;
 use crate::relational::{Clustering, Database, Node};
 
 /// What a clustering costs.
@@ -58,7 +57,7 @@ pub fn measure(database: &Database, clustering: &Clustering) -> Measured {
     let mut tallies: Vec<Tally> =
         tables.clone().map(|table| Tally::new(database.attributes(table).len())).collect();
     let mut shapes = Shapes::default();
-    let mut classes: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut classes: hash::Map<u32, u64> = hash::Map::default();
     for cluster in &clustering.clusters {
         tally(database, database.person(), cluster, &mut tallies);
         let shape = shapes.number(database.person(), cluster, database);
@@ -132,7 +131,7 @@ fn tally(database: &Database, table: usize, node: &Node, tallies: &mut [Tally]) 
 
 /// A number for each different subtree, whatever the order of siblings.
 #[derive(Default)]
-struct Shapes(FxHashMap<Vec<u32>, u32>);
+struct Shapes(hash::Map<Vec<u32>, u32>);
 
 impl Shapes {
     fn number(&mut self, table: usize, node: &Node, database: &Database) -> u32 {

@@ -4,10 +4,11 @@
 //! are short: a value of up to 15 bytes is found as a number, its bytes and its length side by side, without a look at the
 //! text. Memory: the text once, plus some 50 bytes a value; no allocation per value.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+
+use crate::hash::{Mixer, State};
 
 /// Distinct strings and their codes.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,7 @@ pub struct Dictionary {
     middle: Words<u128>,
     /// All others.
     long: HashTable<u32>,
+    state: State,
 }
 
 impl Dictionary {
@@ -60,7 +62,9 @@ impl Dictionary {
         match Packed::of(value.as_bytes()) {
             Packed::Short(word) => self.short.find(word).ok(),
             Packed::Middle(word) => self.middle.find(word).ok(),
-            Packed::Long => self.long.find(hash(value), |&code| self.value(code) == value).copied(),
+            Packed::Long => {
+                self.long.find(hash(&self.state, value), |&code| self.value(code) == value).copied()
+            }
         }
     }
 
@@ -89,8 +93,9 @@ impl Dictionary {
                     return Some(code);
                 }
                 let code = self.append(value)?;
-                let (text, ends) = (&self.text, &self.ends);
-                self.long.insert_unique(hash(value), code, |&code| hash(self::value(text, ends, code)));
+                let (text, ends, state) = (&self.text, &self.ends, &self.state);
+                let hash_of = |&code: &u32| hash(state, self::value(text, ends, code));
+                self.long.insert_unique(hash(state, value), code, hash_of);
                 Some(code)
             }
         }
@@ -129,8 +134,10 @@ fn value<'a>(text: &'a str, ends: &[usize], code: u32) -> &'a str {
     &text[start..ends[code]]
 }
 
-fn hash(value: &str) -> u64 {
-    FxBuildHasher.hash_one(value)
+fn hash(state: &State, value: &str) -> u64 {
+    let mut hasher = state.build_hasher();
+    hasher.write(value.as_bytes());
+    hasher.finish()
 }
 
 /// A value as a number: its bytes and, in the highest one, how many they are.
@@ -191,11 +198,18 @@ impl Packed {
 const NONE: u32 = u32::MAX;
 
 /// Codes of values that are numbers: a table that is at most half full, searched from where the hash says.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Words<W> {
     /// A power of two of slots, or none; free ones have the code [`NONE`].
     slots: Vec<(W, u32)>,
     n_used: usize,
+    mixer: Mixer,
+}
+
+impl<W> Default for Words<W> {
+    fn default() -> Self {
+        Words { slots: Vec::new(), n_used: 0, mixer: Mixer::new(SPREAD) }
+    }
 }
 
 impl<W: Word> Words<W> {
@@ -203,7 +217,7 @@ impl<W: Word> Words<W> {
     #[inline]
     fn slot(&self, word: W) -> usize {
         let last = self.slots.len().wrapping_sub(1);
-        let mut at = word.hash() as usize & last;
+        let mut at = word.hash(self.mixer) as usize & last;
         while self.slots.get(at).is_some_and(|&(other, code)| code != NONE && other != word) {
             at = (at + 1) & last;
         }
@@ -241,10 +255,22 @@ impl<W: Word> Words<W> {
     }
 }
 
+#[cfg(test)]
+impl<W: Word> Words<W> {
+    /// How many slots are looked at to find each value once.
+    fn n_looks(&self) -> usize {
+        let last = self.slots.len().wrapping_sub(1);
+        let looks = |(at, &(word, _)): (usize, &(W, u32))| {
+            (at.wrapping_sub(word.hash(self.mixer) as usize & last) & last) + 1
+        };
+        self.slots.iter().enumerate().filter(|(_, (_, code))| *code != NONE).map(looks).sum()
+    }
+}
+
 /// A number that is a value.
 trait Word: Copy + Default + PartialEq {
     /// Mixes all bits.
-    fn hash(self) -> u64;
+    fn hash(self, mixer: Mixer) -> u64;
 }
 
 /// Odd, with its bits spread out.
@@ -252,16 +278,15 @@ const SPREAD: u64 = 0x9E6C_63D0_876A_68DB;
 
 impl Word for u64 {
     #[inline]
-    fn hash(self) -> u64 {
-        let product = u128::from(self ^ SPREAD) * u128::from(SPREAD);
-        product as u64 ^ (product >> 64) as u64
+    fn hash(self, mixer: Mixer) -> u64 {
+        mixer.word(self)
     }
 }
 
 impl Word for u128 {
     #[inline]
-    fn hash(self) -> u64 {
-        (self as u64).hash().rotate_left(29) ^ ((self >> 64) as u64).hash()
+    fn hash(self, mixer: Mixer) -> u64 {
+        mixer.wide(self)
     }
 }
 
@@ -298,6 +323,35 @@ mod tests {
             assert_eq!(within.intern_at(&text, 0, value.len()), Some(code), "{text:?}");
         }
         assert!(expected.len() > 5000);
+    }
+
+    /// Values of each length that all fell into one slot when hashes had no seed, in a table of twice as many slots.
+    #[test]
+    fn values_crafted_against_a_known_hash_are_found_after_a_few_looks() {
+        use crate::hash::hostile::{crafted, n_looks};
+        const N: usize = 2048;
+        let slot = 2 * N as u64 - 1;
+        let fold = |word: u64| {
+            let product = u128::from(word ^ SPREAD) * u128::from(SPREAD);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let known = |value: &String| match Packed::of(value.as_bytes()) {
+            Packed::Short(word) => fold(word),
+            Packed::Middle(word) => fold(word as u64).rotate_left(29) ^ fold((word >> 64) as u64),
+            Packed::Long => unreachable!("values are short"),
+        };
+        let short = crafted((0..10_000_000).map(|n| format!("{n:07}")), known, slot, N);
+        let middle = crafted((0..10_000_000).map(|n| format!("id-{n:010}")), known, slot, N);
+        for values in [&short, &middle] {
+            let before = n_looks(values.iter().map(|value| known(value) as usize));
+            assert!(before > N * N / 3, "{before} looks: crafted in vain");
+        }
+        let mut dictionary = Dictionary::default();
+        for value in short.iter().chain(&middle) {
+            dictionary.intern(value).unwrap();
+        }
+        let looks = dictionary.short.n_looks() + dictionary.middle.n_looks();
+        assert!(looks < 3 * 2 * N, "{looks} looks for {} values", 2 * N);
     }
 
     #[test]

@@ -164,6 +164,8 @@ impl Column {
 #[derive(Debug, Clone)]
 pub struct Table {
     columns: Vec<Column>,
+    /// Where the columns stand, in the order of their names: there may be a hundred thousand.
+    by_name: Vec<u32>,
     n_rows: usize,
     has_codes: bool,
 }
@@ -172,7 +174,7 @@ impl Table {
     /// A table of these columns.
     pub fn new(columns: Vec<Column>) -> Result<Self> {
         let n_rows = columns.first().map_or(0, |column| column.codes.len());
-        for (at, column) in columns.iter().enumerate() {
+        for column in &columns {
             if column.codes.len() != n_rows {
                 return Err(Error::input(format!(
                     "column `{}` has {} rows, column `{}` has {n_rows}",
@@ -181,12 +183,15 @@ impl Table {
                     columns[0].name
                 )));
             }
-            if columns[..at].iter().any(|earlier| earlier.name == column.name) {
-                return Err(Error::input(format!("two columns are named `{}`", column.name))
-                    .with_hint("rename one of them in the header"));
-            }
         }
-        Ok(Table { columns, n_rows, has_codes: true })
+        let mut by_name: Vec<u32> = (0..columns.len() as u32).collect();
+        let name = |at: u32| columns[at as usize].name.as_str();
+        by_name.sort_by_key(|&at| name(at));
+        if let Some(two) = by_name.windows(2).find(|two| name(two[0]) == name(two[1])) {
+            return Err(Error::input(format!("two columns are named `{}`", name(two[0])))
+                .with_hint("rename one of them in the header"));
+        }
+        Ok(Table { columns, by_name, n_rows, has_codes: true })
     }
 
     /// A table of `n_rows` records whose codes are elsewhere: the columns have their values, and no rows. An identifier may
@@ -223,7 +228,14 @@ impl Table {
 
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|column| column.name == name)
+        self.place(name).map(|at| &self.columns[at])
+    }
+
+    /// Where the column of that name stands.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let name_of = |&at: &u32| self.columns[at as usize].name.as_str();
+        let at = self.by_name.binary_search_by_key(&name, name_of).ok()?;
+        Some(self.by_name[at] as usize)
     }
 }
 

@@ -13,10 +13,9 @@
 //! its ends are judged like any others; so `30` is refused where the step is 10. A unit is 1 in the last decimal place
 //! that the column's values, step or bounds have, a day for dates.
 
-use rustc_hash::FxHashMap;
-
 use super::numbers::{ONE, date, end_of_days, number};
 use crate::OrderClaim;
+use crate::hash;
 
 const EVERYTHING: &str = "*";
 const DOTS: &str = "..";
@@ -36,7 +35,7 @@ pub(super) enum Meaning {
 /// An order that could be read.
 pub(super) enum Order<'a> {
     Grid(Grid),
-    Categories(FxHashMap<&'a str, i128>),
+    Categories(hash::Map<&'a str, i128>),
 }
 
 pub(super) struct Grid {
@@ -66,7 +65,7 @@ impl<'a> Order<'a> {
                 Ok(Order::Grid(Grid { is_dates: true, step: i128::from(*step), unit: 1, bounds }))
             }
             OrderClaim::Categories(categories) => {
-                let mut places = FxHashMap::default();
+                let mut places = hash::Map::default();
                 for (place, category) in categories.iter().enumerate() {
                     if category.is_empty() || category == EVERYTHING || category.contains(DOTS) {
                         return Err(
@@ -164,7 +163,7 @@ fn read_bounds(
 
 /// Reads `low..high` with two different categories, if there is one way to read it. (With categories `a`, `a.`, `.b` and
 /// `b` there are two for `a...b`.)
-fn range(label: &str, places: &FxHashMap<&str, i128>) -> Option<(i128, i128)> {
+fn range(label: &str, places: &hash::Map<&str, i128>) -> Option<(i128, i128)> {
     // Both bytes are ASCII, so that labels are cut between characters.
     let dots = label.as_bytes().windows(2).enumerate().filter(|(_, bytes)| *bytes == DOTS.as_bytes());
     let mut readings = dots.filter_map(|(at, _)| {

@@ -12,9 +12,8 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use super::order::{Meaning, Order};
+use crate::hash;
 use crate::keys::{Numbers, count};
 use crate::local::Column;
 use crate::{Hierarchy, LabelColumn};
@@ -159,7 +158,7 @@ impl Sides {
 
 /// Labels that stand in a row, each once, and the number of each code among them.
 pub(super) fn occurring<'a>(column: &LabelColumn<'a>) -> (Vec<u32>, Vec<&'a str>) {
-    let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut numbers: hash::Map<&str, u32> = hash::Map::default();
     let mut labels = Vec::new();
     let occurs = count(&column.codes, column.labels.len());
     let of_label = column

@@ -2,12 +2,13 @@
 //!
 //! Many small hash tables, each with its share of the keys: the rows of a part are dealt out to the tables first, so that each table is
 //! in the processor's cache while its rows come, and threads take tables. How many tables there are is fixed; so is the number of
-//! a group, whatever the threads.
+//! a group, whatever the threads. It depends on the hash: nobody may rest on the order of groups.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+
+use crate::hash::{self, Salt};
 
 /// How many tables there are.
 const SHARDS: usize = 64;
@@ -24,7 +25,7 @@ pub(super) struct Index {
 /// The groups of one table.
 #[derive(Default)]
 struct Shard {
-    places: FxHashMap<u64, u32>,
+    places: hash::Map<u64, u32>,
     sizes: Vec<u32>,
 }
 
@@ -36,11 +37,6 @@ impl Starts {
     pub(super) fn number(&self, group: u32) -> usize {
         (self.0[group as usize % SHARDS] + group / SHARDS as u32) as usize
     }
-}
-
-fn shard_of(key: u64) -> usize {
-    let mixed = (key ^ (key >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed >> 58) as usize
 }
 
 impl Index {
@@ -95,8 +91,9 @@ impl Index {
 fn deal(keys: &[u64]) -> Vec<Vec<u32>> {
     let mut dealt: Vec<Vec<u32>> =
         (0..SHARDS).map(|_| Vec::with_capacity(keys.len() / SHARDS + keys.len() / (8 * SHARDS))).collect();
+    let salt = Salt::drawn();
     for (row, &key) in keys.iter().enumerate() {
-        dealt[shard_of(key)].push(row as u32);
+        dealt[salt.hash(key) as usize % SHARDS].push(row as u32);
     }
     dealt
 }

@@ -8,12 +8,11 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::BLOCK;
 use crate::Labels;
+use crate::hash;
 use crate::keys::MAX_ROWS;
-
 /// Which columns of two tables make keys that can be compared.
 #[derive(Default)]
 pub(super) struct Folder {
@@ -26,7 +25,7 @@ struct Segment {
     columns: Vec<Digit>,
     bound: u64,
     /// Numbers of the keys of this segment, if another one follows.
-    numbers: Mutex<FxHashMap<u64, u32>>,
+    numbers: Mutex<hash::Map<u64, u32>>,
 }
 
 /// A column of both tables.

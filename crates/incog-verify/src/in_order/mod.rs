@@ -26,21 +26,20 @@ mod tests;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::against_input::{
     LEVELS_NOT_FOUND, ROWS_CLAIM, Source, combinations, possible_levels, recoded as recoded_at,
 };
+use crate::hash;
 use crate::histograms::Histograms;
 use crate::keys::Numbers;
 use crate::levels::Column;
 use crate::{
-    Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim,
+    Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim, Report, SensitiveClaim,
     Verified, columns_of, sensitive,
 };
 use index::{Index, NONE};
 use keys::Folder;
-
 /// Rows that are looked at at a time; so few in tests that small tables come in parts.
 const ROWS: usize = if cfg!(test) { 14 } else { 1 << 18 };
 /// Combinations of levels that are compared, each with a look at all rows.
@@ -70,7 +69,8 @@ pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     };
     let header = release.header();
     let input_header = source.input.header();
-    let origins = header.iter().map(|name| input_header.iter().position(|column| column == name));
+    let places = Places::new(&input_header);
+    let origins = header.iter().map(|name| places.of(name));
     let (Some(origins), true) =
         (origins.collect::<Option<Vec<usize>>>(), source.hierarchies.len() == columns.quasi.len())
     else {
@@ -213,7 +213,7 @@ impl Comparison<'_> {
         let level_of = |(&at, hierarchy): (&usize, &Hierarchy)| {
             let released = self.release.labels(at);
             let n_shared = |level: usize| {
-                let labels: FxHashSet<&str> =
+                let labels: hash::Set<&str> =
                     hierarchy.paths.values().filter_map(|path| path.get(level)).map(String::as_str).collect();
                 released.iter().filter(|&label| labels.contains(label)).count()
             };
@@ -344,10 +344,13 @@ impl Comparison<'_> {
 
     /// Claims on sensitive columns.
     fn sensitive(&self, compared: &Compared, report: &mut Report) {
-        let header = self.release.header();
-        let mut done: Vec<&str> = Vec::new();
+        let places = Places::new(&self.release.header());
+        let mut of_columns: hash::Map<&str, Vec<&SensitiveClaim>> = hash::Map::default();
         for claim in &self.claims.sensitive {
-            let Some(at) = header.iter().position(|name| *name == claim.column) else {
+            of_columns.entry(&claim.column).or_default().push(claim);
+        }
+        for claim in &self.claims.sensitive {
+            let Some(at) = places.of(&claim.column) else {
                 report.findings.push(Finding {
                     claim: format!("the sensitive column {} is released", claim.column),
                     found: "it is not there".into(),
@@ -355,12 +358,11 @@ impl Comparison<'_> {
                 });
                 continue;
             };
-            if done.contains(&claim.column.as_str()) {
+            // All of a column at once, where the first stands.
+            let Some(all) = of_columns.remove(claim.column.as_str()) else {
                 continue;
-            }
-            done.push(&claim.column);
-            let of_column = self.claims.sensitive.iter().filter(|other| other.column == claim.column);
-            if of_column.clone().any(|claim| claim.counted != Counted::Rows) {
+            };
+            if all.iter().any(|claim| claim.counted != Counted::Rows) {
                 report.findings.push(Finding {
                     claim: format!("what is claimed of {} by persons", claim.column),
                     found: "persons cannot be counted row by row".into(),
@@ -368,7 +370,6 @@ impl Comparison<'_> {
                 });
                 continue;
             }
-            let all: Vec<&SensitiveClaim> = of_column.collect();
             let labels = self.release.labels(at);
             let starts = compared.released.starts();
             let sizes: Vec<u32> = compared.released.sizes().collect();
@@ -517,7 +518,7 @@ impl Other {
 }
 
 /// How often each label stands in each of some columns.
-fn counts<'a>(table: &'a dyn Labels, columns: &[usize]) -> Vec<FxHashMap<&'a str, u64>> {
+fn counts<'a>(table: &'a dyn Labels, columns: &[usize]) -> Vec<hash::Map<&'a str, u64>> {
     let of_column = |&at: &usize| {
         let labels = table.labels(at);
         let counts: Vec<AtomicU32> = labels.iter().map(|_| AtomicU32::new(0)).collect();
@@ -537,7 +538,7 @@ fn counts<'a>(table: &'a dyn Labels, columns: &[usize]) -> Vec<FxHashMap<&'a str
                 }
             },
         );
-        let mut of_labels = FxHashMap::default();
+        let mut of_labels = hash::Map::default();
         for (label, n) in labels.into_iter().zip(counts) {
             let n = u64::from(n.into_inner());
             if n > 0 {

@@ -17,14 +17,13 @@
 //! all pairs of classes. It is bounded by [`MAX_WORK`] comparisons and [`MAX_EDGES`] edges; beyond, nothing is decided, and
 //! the claim does not hold. Memory: some 40 bytes a row.
 
-use rustc_hash::FxHashMap;
-
 use super::candidates::Index;
 use super::comparison::Compared;
 use super::forest::Forest;
 use super::matching::Matching;
 use super::shape::Shape;
 use super::signatures::Classes;
+use crate::hash;
 use crate::keys::{Groups, Keys};
 
 /// So many comparisons of rows or candidates are made.
@@ -135,7 +134,7 @@ pub(super) fn assign(
         return Outcome::Assigned;
     }
     let index = Index::new(shape, compared, released, original);
-    let kept = vec![FxHashMap::default(); compared.len()];
+    let kept = vec![hash::Map::default(); compared.len()];
     let mut embedding = Embedding { shape, compared, released, original, kept, work: Work(max_work) };
     match embedding.assign(&index, &mut matching) {
         Err(Exceeded) => Outcome::Exceeded,
@@ -151,7 +150,7 @@ struct Embedding<'a> {
     released: &'a Side<'a>,
     original: &'a Side<'a>,
     /// For each table, what was decided of a released and an original class.
-    kept: Vec<FxHashMap<(u32, u32), bool>>,
+    kept: Vec<hash::Map<(u32, u32), bool>>,
     work: Work,
 }
 

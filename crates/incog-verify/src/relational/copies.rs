@@ -13,7 +13,7 @@
 //! [`COINCIDENCE`] different numbers. And numbers that are nearly all different are keys only if few other numbers between them
 //! are, or if they are at least half of all keys.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::hash;
 
 use super::forest::Forest;
 use super::shape::{Columns, Shape};
@@ -42,7 +42,7 @@ pub(super) struct Released<'a> {
 
 /// The keys of a table.
 struct TableKeys<'a> {
-    numbers: FxHashMap<&'a str, u32>,
+    numbers: hash::Map<&'a str, u32>,
     /// The number of each row's key.
     of_row: Vec<u32>,
     /// All that are whole numbers, ascending.
@@ -51,7 +51,7 @@ struct TableKeys<'a> {
 
 impl<'a> TableKeys<'a> {
     fn new(labels: &[&'a str], codes: &[u32]) -> Self {
-        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut numbers: hash::Map<&str, u32> = hash::Map::default();
         let mut whole = Vec::new();
         let mut of_row = Vec::with_capacity(codes.len());
         for &code in codes {
@@ -73,7 +73,7 @@ impl<'a> TableKeys<'a> {
     }
 
     /// Can so many different keys be keys by coincidence?
-    fn may_be_coincidence(&self, keys: &FxHashSet<&str>) -> bool {
+    fn may_be_coincidence(&self, keys: &hash::Set<&str>) -> bool {
         let numbers: Vec<u64> = keys.iter().filter_map(|key| whole_number(key)).collect();
         let (Some(&least), Some(&most)) = (numbers.iter().min(), numbers.iter().max()) else {
             return keys.len() < FEW;
@@ -154,7 +154,7 @@ fn copies(column: &Released<'_>, of: usize, keys: &TableKeys<'_>, shape: &Shape,
         table = parent;
     }
     let numbers = keys.find(&column.original.labels);
-    let mut equal: FxHashSet<&str> = FxHashSet::default();
+    let mut equal: hash::Set<&str> = hash::Set::default();
     let mut n_equal = 0;
     for (&row, &code) in rows.iter().zip(&*column.original.codes) {
         if numbers[code as usize] == keys.of_row[row as usize] {
@@ -170,7 +170,7 @@ fn copies(column: &Released<'_>, of: usize, keys: &TableKeys<'_>, shape: &Shape,
 /// Are nearly all values of a column different keys, and not by coincidence?
 fn are_nearly_distinct(column: &LabelColumn<'_>, keys: &TableKeys<'_>) -> bool {
     let labels = column.codes.iter().map(|&code| canonical(column.labels[code as usize]));
-    let distinct: FxHashSet<&str> = labels.filter(|label| keys.numbers.contains_key(label)).collect();
+    let distinct: hash::Set<&str> = labels.filter(|label| keys.numbers.contains_key(label)).collect();
     10 * distinct.len() >= 9 * n_values(column) && !keys.may_be_coincidence(&distinct)
 }
 
@@ -229,7 +229,7 @@ mod tests {
         let sparse: Vec<String> = (1..=1000).map(|key: u64| (key * 997 + 100_000).to_string()).collect();
         let sparse: Vec<&str> = sparse.iter().map(String::as_str).collect();
         let sparse_keys = TableKeys::new(&sparse, &codes);
-        let some = |labels: &[&'static str]| labels.iter().copied().collect::<FxHashSet<&str>>();
+        let some = |labels: &[&'static str]| labels.iter().copied().collect::<hash::Set<&str>>();
         assert!(dense.may_be_coincidence(&some(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])));
         assert!(dense.may_be_coincidence(&labels[..499].iter().copied().collect()));
         assert!(!dense.may_be_coincidence(&labels[..500].iter().copied().collect()), "half of all");

@@ -9,11 +9,10 @@
 //! Cost: a hash for each row and column; then for each group at most the cube of its size. In groups of more than
 //! [`MAX_MATCHED`] rows only one row is looked for each value.
 
-use rustc_hash::FxHashSet;
-
 use super::comparison::Pair;
 use super::forest::Forest;
 use super::shape::Shape;
+use crate::hash;
 use crate::keys::{Groups, Keys, Numbers};
 use crate::{LabelColumn, Labels};
 
@@ -73,7 +72,7 @@ impl Places {
         let mut numbers = Numbers::default();
         let of_released = numbers.all(released.labels.iter().copied());
         let of_collected = numbers.all(collected.labels.iter().copied());
-        let possible: FxHashSet<(u32, u32)> = self
+        let possible: hash::Set<(u32, u32)> = self
             .original
             .iter()
             .zip(&*collected.codes)

@@ -4,9 +4,8 @@
 //! column with two roles. What is built here is sound: every table is reached from the person table, once, and every
 //! position is one of its header.
 
-use rustc_hash::FxHashMap;
-
 use super::{DatabaseClaims, TableClaims};
+use crate::hash;
 use crate::{Finding, Labels, SensitiveClaim};
 
 /// Trees of rows are compared by recursion, table below table; deeper ones are refused.
@@ -39,7 +38,7 @@ impl Shape {
 
     fn build(claims: &DatabaseClaims<'_>) -> Result<Shape, String> {
         let tables = &claims.tables;
-        let mut by_name: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut by_name: hash::Map<&str, usize> = hash::Map::default();
         for (table, claim) in tables.iter().enumerate() {
             if by_name.insert(&claim.name, table).is_some() {
                 return Err(format!("two tables are named {}", claim.name));

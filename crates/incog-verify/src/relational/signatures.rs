@@ -11,10 +11,9 @@
 //!
 //! Cost: a hash for each row, and sorting the children of each; memory: 12 bytes a row and at most 16 for each step of the trie.
 
-use rustc_hash::FxHashMap;
-
 use super::forest::Forest;
 use super::shape::Shape;
+use crate::hash;
 use crate::keys::{Groups, Keys};
 
 /// The rows of each table by their trees.
@@ -71,7 +70,7 @@ impl Classes {
 
 /// For each row of a table a number for its list of children, equal ones for equal lists; all are below the second.
 fn number_lists(forest: &Forest, table: usize, child: usize, sorted: &[u32]) -> (Vec<u32>, usize) {
-    let mut trie: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut trie: hash::Map<(u32, u32), u32> = hash::Map::default();
     let lists = (0..forest.n_rows[table] as u32).map(|row| {
         sorted[forest.below(child, row)].iter().fold(0, |prefix, &class| {
             let next = trie.len() as u32 + 1;

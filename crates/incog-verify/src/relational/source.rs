@@ -5,8 +5,6 @@
 //! comes with the original row of every released one, that is a walk over the rows ([`check_origins`]); if not, an
 //! assignment has to be found ([`super::assignment`]).
 
-use rustc_hash::FxHashSet;
-
 use super::assignment::{MAX_WORK, Outcome, Side, assign};
 use super::comparison::{Compared, Pair};
 use super::copies::{self, COINCIDENCE};
@@ -14,6 +12,7 @@ use super::forest::Forest;
 use super::places::{Places, places};
 use super::shape::{Columns, Shape, Sought, find_columns};
 use super::{DatabaseClaims, DatabaseReport, TableSource, Tally, names};
+use crate::hash;
 use crate::{Finding, Labels};
 
 /// The released tables, as far as they were understood.
@@ -188,7 +187,7 @@ fn new_keys(
             let number = key.parse::<usize>().ok().filter(|number| number.to_string() == key);
             number.is_some_and(|number| (1..=keys.codes.len()).contains(&number))
         };
-        let used: FxHashSet<&str> = old.codes.iter().map(|&code| old.labels[code as usize]).collect();
+        let used: hash::Set<&str> = old.codes.iter().map(|&code| old.labels[code as usize]).collect();
         let of_label: Vec<bool> =
             keys.labels.iter().map(|key| !is_number(key) && used.contains(key)).collect();
         for (row_idx, &code) in keys.codes.iter().enumerate() {

@@ -11,19 +11,24 @@ use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::job::lines::{Lines, line_at};
+use crate::job::lines::{LineEnds, Lines};
 
 /// The line of every key, if the text is shaped like a `T`; otherwise all mistakes with their lines.
 pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Lines, Vec<(usize, String)>> {
     let (document, broken) = DeTable::parse_recoverable(text);
     if let Some(error) = broken.first() {
         // What follows a syntax error is guesswork: only the first is told.
-        let line = error.span().map_or(1, |span| line_at(text, span.start));
+        let line = error.span().map_or(1, |span| LineEnds::of(text).line_at(span.start));
         return Err(vec![(line, error.message().replace('\n', ", "))]);
     }
     let schema = serde_json::to_value(schemars::schema_for!(T)).expect("a schema is plain data");
-    let mut walk =
-        Walk { text, root: &schema, lines: Lines::default(), mistakes: BTreeMap::new(), n_mistakes: 0 };
+    let mut walk = Walk {
+        ends: LineEnds::of(text),
+        root: &schema,
+        lines: Lines::default(),
+        mistakes: BTreeMap::new(),
+        n_mistakes: 0,
+    };
     walk.table(document.get_ref(), &schema, &mut Vec::new(), 1);
     if walk.mistakes.is_empty() {
         return Ok(walk.lines);
@@ -31,8 +36,11 @@ pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Lines, Vec<(usize, Stri
     Err(walk.mistakes.into_iter().map(|((line, _), mistake)| (line, mistake)).collect())
 }
 
+/// The schema that says nothing.
+static NOTHING: Json = Json::Null;
+
 struct Walk<'a> {
-    text: &'a str,
+    ends: LineEnds,
     root: &'a Json,
     lines: Lines,
     /// By line, then in the order of discovery.
@@ -40,23 +48,23 @@ struct Walk<'a> {
     n_mistakes: usize,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     fn mistake(&mut self, line: usize, mistake: String) {
         self.mistakes.insert((line, self.n_mistakes), mistake);
         self.n_mistakes += 1;
     }
 
     /// Follows references to the schema that says something.
-    fn resolve<'s>(&'s self, schema: &'s Json) -> &'s Json {
+    fn resolve(&self, schema: &'a Json) -> &'a Json {
         let mut schema = schema;
         while let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
-            schema = self.root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null);
+            schema = self.root.pointer(reference.trim_start_matches('#')).unwrap_or(&NOTHING);
         }
         schema
     }
 
     /// The schemas a value may follow, without the one for "absent".
-    fn choices(&self, schema: &Json) -> Vec<Json> {
+    fn choices(&self, schema: &'a Json) -> Vec<&'a Json> {
         let schema = self.resolve(schema);
         match schema.get("anyOf").and_then(Json::as_array) {
             Some(choices) => choices
@@ -64,18 +72,18 @@ impl Walk<'_> {
                 .filter(|choice| choice.get("type").and_then(Json::as_str) != Some("null"))
                 .flat_map(|choice| self.choices(choice))
                 .collect(),
-            None => vec![schema.clone()],
+            None => vec![schema],
         }
     }
 
-    fn table(&mut self, table: &DeTable<'_>, schema: &Json, path: &mut Vec<String>, line: usize) {
+    fn table(&mut self, table: &DeTable<'_>, schema: &'a Json, path: &mut Vec<String>, line: usize) {
         let properties = schema.get("properties").and_then(Json::as_object);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
         for (key, value) in table {
             let name = key.get_ref().to_string();
-            let line = line_at(self.text, key.span().start);
+            let line = self.ends.line_at(key.span().start);
             let known = properties.and_then(|properties| properties.get(&name)).or(others);
-            let Some(known) = known.cloned() else {
+            let Some(known) = known else {
                 let place = if path.is_empty() { String::new() } else { format!(" in `{}`", path.join(".")) };
                 let names =
                     properties.into_iter().flat_map(|properties| properties.keys()).map(String::as_str);
@@ -86,7 +94,7 @@ impl Walk<'_> {
             };
             path.push(name);
             self.lines.insert(path, line);
-            self.value(value, &known, path);
+            self.value(value, known, path);
             path.pop();
         }
         for required in schema.get("required").and_then(Json::as_array).into_iter().flatten() {
@@ -99,12 +107,12 @@ impl Walk<'_> {
         }
     }
 
-    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Json, path: &mut Vec<String>) {
-        let line = line_at(self.text, value.span().start);
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &'a Json, path: &mut Vec<String>) {
+        let line = self.ends.line_at(value.span().start);
         let choices = self.choices(schema);
-        let fitting: Vec<&Json> = choices.iter().filter(|choice| fits(value.get_ref(), choice)).collect();
-        let Some(&choice) = fitting.first() else {
-            let wanted: Vec<&str> = choices.iter().map(name_of).collect();
+        let fitting = choices.iter().find(|choice| fits(value.get_ref(), choice));
+        let Some(&choice) = fitting else {
+            let wanted: Vec<&str> = choices.iter().map(|choice| name_of(choice)).collect();
             let found = kind_of(value.get_ref());
             self.mistake(line, format!("`{}` is {found}, not {}", path.join("."), wanted.join(" or ")));
             return;
@@ -113,18 +121,18 @@ impl Walk<'_> {
             DeValue::Table(table) => {
                 let own_line =
                     self.lines.of(&path.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_or(line);
-                self.table(table, &choice.clone(), path, own_line);
+                self.table(table, choice, path, own_line);
             }
             DeValue::Array(items) => {
-                if let Some(schema) = choice.get("items").cloned() {
+                if let Some(schema) = choice.get("items") {
                     for (at, item) in items.iter().enumerate() {
                         // Tables of a list have keys, and so lines, of their own.
                         let is_table = matches!(item.get_ref(), DeValue::Table(_));
                         if is_table {
                             path.push((at + 1).to_string());
-                            self.lines.insert(path, line_at(self.text, item.span().start));
+                            self.lines.insert(path, self.ends.line_at(item.span().start));
                         }
-                        self.value(item, &schema, path);
+                        self.value(item, schema, path);
                         if is_table {
                             path.pop();
                         }

@@ -384,6 +384,12 @@ impl AnyJob {
         Ok(AnyJob::Table(Job::parse_file(&text, path)?))
     }
 
+    /// Reads a job file that is about a database; of one about a table, which may be long, no more than it takes to tell.
+    pub fn read_database(path: &Path) -> Result<Option<DatabaseJob>> {
+        let text = super::text_of(path)?;
+        is_about_database(&text).then(|| DatabaseJob::parse_file(&text, path)).transpose()
+    }
+
     /// The job, if it is about one table.
     pub fn table(self) -> Option<Job> {
         match self {
@@ -408,9 +414,13 @@ impl AnyJob {
 
 /// Does a job file have `[database]` or `[tables]`?
 pub(super) fn is_about_database(text: &str) -> bool {
+    let names = ["database", "tables"];
+    // Most do not even have the words.
+    if !names.iter().any(|name| text.contains(name)) {
+        return false;
+    }
     // What is no TOML has no tables; reading it as a job says where it breaks.
     let (document, _) = toml::de::DeTable::parse_recoverable(text);
-    let names = ["database", "tables"];
     document.get_ref().iter().any(|(key, _)| names.contains(&key.get_ref().as_ref()))
 }
 

@@ -56,7 +56,16 @@ impl Lines {
     }
 }
 
-/// The line, counted from 1, of a position in a text.
-pub(super) fn line_at(text: &str, position: usize) -> usize {
-    text.as_bytes()[..position.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+/// Where the lines of a text end: a job may have a hundred thousand of them, and asks for the line of each key.
+pub(super) struct LineEnds(Vec<usize>);
+
+impl LineEnds {
+    pub(super) fn of(text: &str) -> Self {
+        LineEnds(memchr::memchr_iter(b'\n', text.as_bytes()).collect())
+    }
+
+    /// The line, counted from 1, of a position in the text.
+    pub(super) fn line_at(&self, position: usize) -> usize {
+        self.0.partition_point(|&end| end < position) + 1
+    }
 }

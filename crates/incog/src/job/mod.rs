@@ -16,6 +16,7 @@ pub use database::{
     AnyJob, CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
+use lines::LineEnds;
 pub use lines::Lines;
 pub use order::{GridJob, OrderJob, OrderWord};
 pub use require::{DistanceJob, LikenessJob, RequireJob};
@@ -464,17 +465,30 @@ fn text_of(path: &Path) -> Result<String> {
     crate::source::read_text(path, "the job file")
 }
 
+/// So many mistakes, or names, are told; who has more has made one of them over and over.
+const MOST_TOLD: usize = 100;
+
+/// The first of many, and how many more there are.
+pub(crate) fn listed(items: impl ExactSizeIterator<Item = String>, one: &str, many: &str) -> Vec<String> {
+    let n_more = items.len().saturating_sub(MOST_TOLD);
+    let mut told: Vec<String> = items.take(MOST_TOLD).collect();
+    if n_more > 0 {
+        told.push(format!("and {n_more} more {}", if n_more == 1 { one } else { many }));
+    }
+    told
+}
+
 /// What a job file says, and where its keys stand; or all its mistakes, a line each.
 fn parse<T: JsonSchema + for<'de> Deserialize<'de>>(text: &str, path: &Path) -> Result<(T, Lines)> {
     let several = |mistakes: Vec<(usize, String)>| {
-        let lines: Vec<String> =
-            mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake).collect();
+        let lines = mistakes.into_iter().map(|(line, mistake)| place(path, Some(line)) + &mistake);
+        let lines = listed(lines, "mistake", "mistakes");
         Error::input(lines.join("\n"))
     };
     let lines = check::check::<T>(text).map_err(several)?;
     let job = toml::from_str(text).map_err(|error| {
         // Whatever the schema cannot say, such as a number that is too large.
-        let line = error.span().map_or(1, |span| lines::line_at(text, span.start));
+        let line = error.span().map_or(1, |span| LineEnds::of(text).line_at(span.start));
         several(vec![(line, error.message().replace('\n', ", "))])
     })?;
     Ok((job, lines))

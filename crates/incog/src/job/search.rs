@@ -25,7 +25,7 @@ pub struct SearchJob {
     /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decide: Option<String>,
-    /// How much each quasi-identifier counts in the metric; 1 unless given.
+    /// How much each quasi-identifier counts in the metric: 0, or from 1e-9 to 1e9; 1 unless given.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub weights: IndexMap<String, f64>,
     /// How many attribute subsets to search at a time; 1 unless given. With recodings that are not by whole columns, how

@@ -16,7 +16,8 @@ use rayon::prelude::*;
 
 use crate::source::split::{Block, Problem, Splitter, Widths};
 use crate::source::{
-    Packing, STANDARD, check_encoding, checked_header, encoding, open_data, unreadable, with_rows,
+    Packing, STANDARD, check_encoding, check_width, checked_header, encoding, open_data, unreadable,
+    with_rows,
 };
 
 /// What is shown the columns after some rows.
@@ -78,13 +79,14 @@ impl Csv {
                 let problem = Some(Problem::NotUtf8 { line, column, first: None });
                 return Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem });
             }
-            Err(problem) => return Err(explain(&name, &[], problem)),
+            Err(problem) => return Err(explain(&name, HasHeader::Unknown, problem)),
             Ok(()) => None,
         };
         let Some(width) = splitter.width() else {
             return Err(Error::input(format!("data file `{name}` is empty"))
                 .with_hint("the first line must name the columns"));
         };
+        check_width(&name, width)?;
         let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
         checked_header(&name, &header)?;
         first.skip(width);
@@ -125,7 +127,7 @@ impl Csv {
         each: &mut TakesParts<'_>,
     ) -> Result<()> {
         if let Some(problem) = self.problem {
-            return Err(explain(&self.name, &self.header, problem));
+            return Err(explain(&self.name, HasHeader::Known, problem));
         }
         // One thread of the pool and its others, not one more.
         rayon::scope(|_| self.read_blocks(columns, rows_at_a_time, watch, each))?;
@@ -174,7 +176,7 @@ impl Csv {
             filled?;
             watch.count_rows((current.n_fields() / columns.len()) as u64);
             each(columns)?;
-            read.map_err(|problem| explain(&self.name, &self.header, problem))?;
+            read.map_err(|problem| explain(&self.name, HasHeader::Known, problem))?;
             if next.n_fields() == 0 {
                 return Ok(());
             }
@@ -239,7 +241,14 @@ fn detect(start: &[u8]) -> u8 {
     DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or(0)]
 }
 
-fn explain(name: &str, header: &[String], problem: Problem) -> Error {
+/// Has the header been read?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HasHeader {
+    Known,
+    Unknown,
+}
+
+fn explain(name: &str, has_header: HasHeader, problem: Problem) -> Error {
     match problem {
         Problem::Io(error) => unreadable(Path::new(name), "the data file", &error.to_string()),
         Problem::Ragged { line, n_fields, expected } => Error::input(format!(
@@ -247,9 +256,10 @@ fn explain(name: &str, header: &[String], problem: Problem) -> Error {
         ))
         .with_hint("a field that contains the delimiter or a line break must be quoted"),
         Problem::NotUtf8 { line, column, .. } => {
-            let column = match header.get(column) {
-                Some(column) => format!(", line {line}: column `{column}`"),
-                None => ": the header".to_owned(),
+            // By its number: without a header, what would be its name is somebody's cell.
+            let column = match has_header {
+                HasHeader::Known => format!(", line {line}: column {}", column + 1),
+                HasHeader::Unknown => ": the header".to_owned(),
             };
             Error::input(format!("data file `{name}`{column} is not UTF-8"))
                 .with_hint("convert the file, for example with iconv -t UTF-8")

@@ -25,7 +25,7 @@ use std::io::Read;
 use std::path::Path;
 
 use incog_core::table::Table;
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, ErrorKind, Result, hash};
 
 /// The path that stands for standard input and standard output.
 pub const STANDARD: &str = "-";
@@ -125,9 +125,26 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     })
 }
 
+/// More columns than any table has that somebody wants to publish; each takes about a kilobyte.
+pub(crate) const MAX_COLUMNS: usize = 1 << 18;
+
+/// A file of more columns is refused before anything is made of them: commas alone would fill the memory.
+fn check_width(file: &str, n_columns: usize) -> Result<()> {
+    if n_columns <= MAX_COLUMNS {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Limit,
+        format!("data file `{file}` has {n_columns} columns; at most {MAX_COLUMNS} are supported"),
+    )
+    .with_hint("is the first line really the header, and the delimiter the right one?"))
+}
+
 /// Names that can be columns' names. They are not repeated in messages: without a header they would be somebody's
 /// cells.
 fn checked_header(file: &str, header: &[String]) -> Result<()> {
+    check_width(file, header.len())?;
+    let mut places: hash::Map<&str, usize> = hash::Map::default();
     for (at, name) in header.iter().enumerate() {
         if name.chars().any(|letter| letter.is_control() || letter == '\u{FEFF}') {
             return Err(Error::input(format!(
@@ -135,7 +152,7 @@ fn checked_header(file: &str, header: &[String]) -> Result<()> {
             ))
             .with_hint("is a quote in the header never closed?"));
         }
-        if let Some(earlier) = header[..at].iter().position(|column| column == name) {
+        if let Some(earlier) = places.insert(name, at) {
             return Err(Error::input(format!(
                 "data file `{file}`: columns {} and {} have the same name",
                 earlier + 1,

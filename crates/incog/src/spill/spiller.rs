@@ -35,8 +35,8 @@ impl Spilled {
 
     /// A column of the table with all its rows.
     pub(crate) fn column(&self, table: &Table, name: &str) -> Result<Column> {
-        let at = table.columns().iter().position(|column| column.name() == name);
-        let at = at.ok_or_else(|| Error::input(format!("the table has no column `{name}`")))?;
+        let at =
+            table.place(name).ok_or_else(|| Error::input(format!("the table has no column `{name}`")))?;
         let mut column = table.columns()[at].clone();
         let mut codes = vec![0; PART];
         for first in (0..table.n_rows()).step_by(PART) {
@@ -55,8 +55,8 @@ impl Spilled {
         attributes: &Attributes,
         sensitive: Vec<Vec<u32>>,
     ) -> Result<Box<dyn FrequencySource>> {
-        let place = |name: &str| table.columns().iter().position(|column| column.name() == name);
-        let places: Vec<usize> = attributes.iter().filter_map(|attribute| place(attribute.name())).collect();
+        let places: Vec<usize> =
+            attributes.iter().filter_map(|attribute| table.place(attribute.name())).collect();
         if places.len() != attributes.len() {
             return Err(Error::new(ErrorKind::Internal, "an attribute is bound to another table"));
         }

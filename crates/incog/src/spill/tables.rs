@@ -114,9 +114,9 @@ impl<'a> SpilledRelease<'a> {
     ) -> Result<Self> {
         let Spilled { codes, failure, .. } = spilled;
         let place = |attribute: &Attribute| {
-            let is_it = |column: &Column| column.name() == attribute.name();
-            let place = table.columns().iter().position(is_it);
-            place.ok_or_else(|| Error::input(format!("the table has no column `{}`", attribute.name())))
+            table
+                .place(attribute.name())
+                .ok_or_else(|| Error::input(format!("the table has no column `{}`", attribute.name())))
         };
         let places: Vec<usize> = attributes.iter().map(place).collect::<Result<_>>()?;
         let n_rows = codes.n_rows();

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use incog_core::Result;
 use incog_core::table::label::EMPTY_TEXT;
 
+use crate::report::width_of;
 use crate::workbench::{Subject, paths};
 
 impl Subject<'_> {
@@ -17,7 +18,7 @@ impl Subject<'_> {
             (0..=hierarchy.height()).map(|level| counted(hierarchy.labels(level).len(), "label")).collect(),
         ];
         rows.extend(paths.iter().take(limit).map(|path| path.iter().map(|label| printable(label)).collect()));
-        let width = |level: usize| rows.iter().map(|row| row[level].chars().count()).max().unwrap_or(0);
+        let width = |level: usize| width_of(rows.iter().map(|row| row[level].as_str()));
         let widths: Vec<usize> = (0..=usize::from(hierarchy.height())).map(width).collect();
 
         let mut text = format!("column `{}`, hierarchy of {}\n", self.name, self.origin());

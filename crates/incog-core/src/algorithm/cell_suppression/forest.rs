@@ -17,6 +17,7 @@
 
 use super::Points;
 use crate::error::Result;
+use crate::hash;
 use crate::watch::Watch;
 
 pub(super) fn partition(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<Vec<u32>>> {
@@ -90,7 +91,7 @@ fn cut(record: u32, neighbours: &mut [Vec<u32>], k: usize) -> Vec<Vec<u32>> {
             continue;
         }
         // The records below each, seen from the first.
-        let mut below: rustc_hash::FxHashMap<u32, usize> = order.iter().map(|&(at, _)| (at, 1)).collect();
+        let mut below: hash::Map<u32, usize> = order.iter().map(|&(at, _)| (at, 1)).collect();
         for &(at, parent) in order.iter().rev() {
             let n = below[&at];
             if n >= k && size - n >= k && at != parent {

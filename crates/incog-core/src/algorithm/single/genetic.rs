@@ -19,13 +19,13 @@ use std::cmp::Ordering;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 
 use crate::algorithm::found::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::Method;
+use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::metric::Statistics;
@@ -78,7 +78,7 @@ pub fn genetic(
         watch,
         random: Random(options.seed),
         evaluations_left: options.max_evaluations.max(1),
-        seen: FxHashSet::default(),
+        seen: hash::Set::default(),
     };
     let size = options.population.max(2);
     let mut first = vec![heights.clone()];
@@ -124,7 +124,7 @@ struct Genetic<'a> {
     watch: &'a Watch,
     random: Random,
     evaluations_left: u64,
-    seen: FxHashSet<Vec<u8>>,
+    seen: hash::Set<Vec<u8>>,
 }
 
 impl Genetic<'_> {

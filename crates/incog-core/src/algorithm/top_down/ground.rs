@@ -1,9 +1,8 @@
 //! What a step needs to know of the table: its cells, and how their labels branch.
 
-use rustc_hash::FxHashMap;
-
 use crate::frequency::{Cells, KeyLayout};
 use crate::group::{NOBODY, RowFacts, somebody};
+use crate::hash;
 
 /// The cells of a table, sorted by what the policy sees of a row: first by sensitive values, then by person, then in the
 /// order of their first records. A group that lists its cells in this order has its histograms in order too.
@@ -148,7 +147,7 @@ impl Tree {
                     occurring.iter().map(|&leaf| (labels[level + 1][leaf], labels[level][leaf])).collect();
                 children.sort_unstable();
                 children.dedup();
-                let mut positions: FxHashMap<u32, u32> = FxHashMap::default();
+                let mut positions: hash::Map<u32, u32> = hash::Map::default();
                 for family in children.chunk_by(|a, b| a.0 == b.0) {
                     most_children = most_children.max(family.len());
                     positions.extend(family.iter().zip(0..).map(|(&(_, label), position)| (label, position)));

@@ -31,10 +31,9 @@ pub(super) use index::fits;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash;
 use crate::lattice::Lattice;
 use index::Index;
 use ledger::Ledger;
@@ -153,7 +152,7 @@ impl Checker for Bitmap<'_> {
             bitmap: self,
             family,
             keep,
-            kept: FxHashMap::default(),
+            kept: hash::Map::default(),
             buffers: Vec::new(),
             work: Work::default(),
         }))
@@ -172,7 +171,7 @@ struct BitmapJudge<'a> {
     bitmap: &'a Bitmap<'a>,
     family: &'a Lattice,
     keep: Keep,
-    kept: FxHashMap<usize, Arc<Groups>>,
+    kept: hash::Map<usize, Arc<Groups>>,
     buffers: Vec<Buffer>,
     work: Work,
 }

@@ -14,12 +14,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::FxHashMap;
-
 use super::index::Index;
 use super::ledger::{Ledger, Set};
 use super::records::Records;
 use super::walk::{View, Walk};
+use crate::hash;
 
 /// The groups of a node.
 #[derive(Clone)]
@@ -37,10 +36,10 @@ struct Group {
 
 /// The groups of nodes that hold, for families with one attribute more.
 #[derive(Default)]
-pub(super) struct Store(Mutex<FxHashMap<Vec<usize>, Vec<Arc<Groups>>>>);
+pub(super) struct Store(Mutex<hash::Map<Vec<usize>, Vec<Arc<Groups>>>>);
 
 impl Store {
-    fn lock(&self) -> MutexGuard<'_, FxHashMap<Vec<usize>, Vec<Arc<Groups>>>> {
+    fn lock(&self) -> MutexGuard<'_, hash::Map<Vec<usize>, Vec<Arc<Groups>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -10,7 +10,7 @@ use super::{Groups, Purpose, Room, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{
-    Count, Counters, FrequencySet, FrequencySource, Lot, Method, PackedWord, Picked, Tally,
+    Count, Counters, FrequencySet, FrequencySource, Lot, Method, PackedWord, Picked, Picking, Tally,
 };
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
@@ -144,7 +144,9 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             // A small part of the groups tells how many there are, and takes less time than counting in vain.
             let picked = &mut self.picked;
             picked.clear();
-            visit_records(source, &mut |lot: Lot<'_, W, C>| picked.pick(lot, mask, 0, PARTS_TO_COUNT))?;
+            visit_records(source, &mut |lot: Lot<'_, W, C>| {
+                picked.pick(lot, mask, 0, PARTS_TO_COUNT, Picking::Sample);
+            })?;
             counters.merge_picked(picked, mask);
             let n_groups = counters.keys().len() * PARTS_TO_COUNT as usize;
             if n_groups > most {
@@ -185,7 +187,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             counters.begin();
             visit_records(source, &mut |lot: Lot<'_, W, C>| {
                 picked.clear();
-                picked.pick(lot, mask, part, of);
+                picked.pick(lot, mask, part, of, Picking::All);
                 counters.add(picked.lot(), mask);
             })?;
             counters.end(mask);
@@ -201,7 +203,8 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             }
             judged.n_groups += counters.keys().len();
             if purpose == Purpose::Verdict && n_refused > self.problem.policy.budget() && part + 1 < of {
-                judged.n_groups = judged.n_groups * of as usize / (part as usize + 1);
+                // Not by what these parts have, which depends on a seed.
+                judged.n_groups = n_groups;
                 judged.all = false;
                 break;
             }
@@ -301,7 +304,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
                     let picked = &mut self.picked;
                     picked.clear();
                     visit_records(self.problem.source, &mut |lot: Lot<'_, W, C>| {
-                        picked.pick(lot, mask, 0, parts);
+                        picked.pick(lot, mask, 0, parts, Picking::Sample);
                     })?;
                     self.counters.merge_picked(picked, mask);
                 }

@@ -25,9 +25,9 @@
 use std::cmp::Ordering;
 
 use fixedbitset::FixedBitSet;
-use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::privacy::Fraction;
 use crate::relational::{Database, Trees};
 use crate::watch::Watch;
@@ -246,7 +246,7 @@ const PERSON: u32 = u32::MAX;
 struct Numbering<'a> {
     trees: &'a Trees<'a>,
     /// By table, then the path above and the values; of the person table, attribute and value.
-    numbers: FxHashMap<Vec<u32>, u32>,
+    numbers: hash::Map<Vec<u32>, u32>,
     n_cells: Vec<u64>,
 }
 
@@ -280,7 +280,7 @@ impl Numbering<'_> {
 impl Paths {
     fn new(database: &Database, watch: &Watch) -> Result<Self> {
         let trees = Trees::new(database);
-        let mut numbering = Numbering { trees: &trees, numbers: FxHashMap::default(), n_cells: Vec::new() };
+        let mut numbering = Numbering { trees: &trees, numbers: hash::Map::default(), n_cells: Vec::new() };
         let (mut starts, mut of_persons, mut surplus_rows) = (vec![0], Vec::new(), 0);
         let table = database.person();
         let mut paths = Vec::new();
@@ -312,7 +312,7 @@ impl Paths {
     }
 
     fn measure(&self, completeness: Completeness, clusters: Vec<Cluster>, suppressed: Vec<u32>) -> Bitmap {
-        let mut classes: FxHashMap<(&FixedBitSet, Option<&FixedBitSet>), u64> = FxHashMap::default();
+        let mut classes: hash::Map<(&FixedBitSet, Option<&FixedBitSet>), u64> = hash::Map::default();
         let mut n_kept = 0;
         for cluster in &clusters {
             let n_members = cluster.members.len() as u64;
