@@ -10,11 +10,15 @@
 //! 3. The greatest flow (Dinic 1970) assigns as many rows as can be assigned at all. Taking the first input row that
 //!    fits would not: `*` could take the only row that `1*` may stand for.
 //!
-//! Edges are found along the shortest list of input rows that share a label with the released one, and stored as far as
-//! they are few. Cost: a pass over those lists, some over the edges; memory: the distinct rows, their paths, the edges.
+//! Edges are found by dividing both sides together ([`join`]), and stored as far as they are few; otherwise they are found
+//! again each time, along the shortest list of input rows that share a label with the released one. Cost: that of the
+//! join, and some passes over the edges; memory: the distinct rows, their paths, the edges.
 //!
 //! What a label may stand for need not be said by paths: releases by boxes bring their own rules ([`Fits`]).
 
+mod join;
+
+use self::join::Join;
 use crate::hash;
 use crate::keys::{Keys, Numbers, count};
 use crate::{Hierarchy, Labels};
@@ -216,6 +220,9 @@ impl Fits for Vec<Column> {
     }
 
     fn lists(&self, labels: &[Vec<u32>], values: &[Vec<u32>]) -> Lists {
+        if let Some(lists) = (Join { columns: self, labels, values }).pairs(MAX_EDGES) {
+            return lists;
+        }
         // Which right nodes have a label on their path, for each column and label. The first list is empty.
         let mut lists = vec![Vec::new()];
         let mut index: hash::Map<(usize, u32), u32> = hash::Map::default();
@@ -300,7 +307,7 @@ impl<'a, F: Fits + ?Sized> Flow<'a, F> {
         };
         let labels: Vec<Vec<u32>> = released.columns.iter().map(|column| pick(column, supplies)).collect();
         let values: Vec<Vec<u32>> = collected.columns.iter().map(|column| pick(column, capacities)).collect();
-        let mut flow = Flow {
+        Flow {
             lists: lists(fits, &labels, &values, supplies.len(), capacities.len()),
             fits,
             labels,
@@ -310,33 +317,14 @@ impl<'a, F: Fits + ?Sized> Flow<'a, F> {
             inflow: vec![Vec::new(); capacities.len()],
             left_depth: vec![UNSEEN; supplies.len()],
             right_depth: vec![UNSEEN; capacities.len()],
-        };
-        if supplies.len() * capacities.len() > SMALL_PART {
-            flow.filter_lists();
-        }
-        flow
-    }
-
-    /// Leaves only edges in the lists, as far as memory allows.
-    fn filter_lists(&mut self) {
-        if self.lists.are_edges {
-            return;
-        }
-        let mut n_edges = 0;
-        for left in 0..self.supply.len() as u32 {
-            let list = self.lists.of(left);
-            let edges: Vec<u32> = list.iter().copied().filter(|&right| self.is_edge(left, right)).collect();
-            n_edges += edges.len();
-            if n_edges > MAX_EDGES {
-                return;
-            }
-            self.lists.slices[left as usize] = Slice::whole(self.lists.lists.len(), &edges);
-            self.lists.lists.push(edges);
         }
     }
 
     /// May the released row stand for the input row?
     fn is_edge(&self, left: u32, right: u32) -> bool {
+        if self.lists.are_edges {
+            return true;
+        }
         let (left, right) = (left as usize, right as usize);
         let columns = self.labels.iter().zip(&self.values).enumerate();
         columns
