@@ -91,6 +91,7 @@ fn rows_of_nobody_are_no_persons_in_a_release() {
 fn rows_of_nobody_are_no_persons_whatever_recodes() {
     let folder = with_unit("\nmissing_unit = \"nobody\"");
     folder.replace("incog.toml", "suppression = \"5%\"", "suppression = 0");
+    folder.replace("incog.toml", "[columns.sex]", "[columns.sex]\nhierarchy = { suppress = true }");
     let algorithms = [
         "cover",
         "incognito",

@@ -97,6 +97,7 @@ proptest! {
         check(&sample, KeyWidth::U128, Unit::Rows, budget, start, start + 5)?;
         check(&sample, KeyWidth::Wide, Unit::Rows, budget, start, start + 5)?;
         check(&sample, KeyWidth::U64, Unit::Persons, budget, start, start + 5)?;
+        check(&sample.with_nobody("p0"), KeyWidth::U64, Unit::Persons, budget, start, start + 5)?;
     }
 
     /// Beyond 255 a byte does not hold k.
