@@ -283,7 +283,7 @@ fn bad_data_files_are_refused() {
     );
     spoil(
         b"name,sex,zip,illness\nKowalczyk,f,10115,fl\xFC\n",
-        &["line 2", "column 3 is not UTF-8"],
+        &["line 2", "column 4 is not UTF-8"],
         "convert",
     );
     spoil(
@@ -441,7 +441,7 @@ fn bad_settings_are_refused() {
     search("metric = \"height\"\nweights = { sex = 2 }", &["`height` knows no weights"], "weighted-height");
     search("threads = 0", &["line 6 of", "threads is not from 1 to 1024"], "1 is the default");
     search("threads = 1000000", &["threads is not from 1 to 1024"], "");
-    search("weights = { sex = 1e300 }", &["weight of `sex` is negative, too large"], "");
+    search("weights = { sex = 1e300 }", &["weight of `sex` is negative, too small, too large"], "");
     search(
         "checker = \"scan\"\nmemory = \"1 GiB\"",
         &["line 7 of", "the checker `scan` keeps no sets"],

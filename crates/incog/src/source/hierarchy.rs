@@ -51,7 +51,7 @@ impl HierarchyRows {
     }
 
     fn new(file: Box<dyn Read + Send>, name: String, column: &str) -> Result<Self> {
-        let mut file = BufReader::with_capacity(1 << 16, file);
+        let mut file = BufReader::with_capacity(1 << 20, file);
         let start = file
             .fill_buf()
             .map_err(|error| unreadable(Path::new(&name), &what(column), &error.to_string()))?;
