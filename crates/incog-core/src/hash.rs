@@ -292,7 +292,7 @@ mod tests {
         assert!(before > N * N / 3, "{before} looks: crafted in vain");
         let mut sets: Vec<Vec<u64>> =
             [0, 1, 9, 21, 33, 44, 52].map(|shift| (0..N as u64).map(|n| n << shift).collect()).to_vec();
-        sets.push((0..N as u64).map(|n| n << 32 | n * 7919 << 3).collect());
+        sets.push((0..N as u64).map(|n| n << 32 | (n * 7919) << 3).collect());
         sets.push(crafted_words);
         for seed in 0..200 {
             let mixer = mixer(seed);
