@@ -30,7 +30,7 @@ fn no_byte_of_a_release_or_record_depends_on_the_hash_seed() {
         "mondrian",
         "ordered-set",
     ];
-    let mut known = None;
+    let mut n_released = 0;
     for algorithm in std::iter::once(None).chain(algorithms.map(Some)) {
         let mut expected = None;
         for seed in [1, 2, 3, u64::MAX] {
@@ -38,19 +38,18 @@ fn no_byte_of_a_release_or_record_depends_on_the_hash_seed() {
             arguments.extend(algorithm.iter().flat_map(|name| ["--algorithm", name]));
             let said = run_seeded(&folder, seed, &arguments);
             // Some need orders that this job does not give; then they say so whatever the seed.
-            let files = (said.code == Some(0))
-                .then(|| (folder.bytes("release.csv"), folder.bytes("release.csv.incog.json")));
-            if known.is_none() {
-                known = files.clone();
-            }
-            let found = (said.code, files, said.stderr.lines().next().map(str::to_owned));
+            let is_released = said.code == Some(0);
+            n_released += usize::from(is_released);
+            let files =
+                is_released.then(|| (folder.bytes("release.csv"), folder.bytes("release.csv.incog.json")));
             match &expected {
-                None => expected = Some(found),
-                Some(expected) => assert!(*expected == found, "{algorithm:?}, seed {seed}: {found:?}"),
+                None => expected = Some((said.code, files)),
+                Some(expected) => {
+                    assert!(*expected == (said.code, files), "{algorithm:?}, seed {seed}: {said:?}")
+                }
             }
         }
         if algorithm.is_none() {
-            assert_eq!(expected.unwrap().0, Some(0));
             let verify = ["verify", "release.csv", "--job", "incog.toml"];
             let said: Vec<Said> = (0..3).map(|seed| run_seeded(&folder, seed, &verify)).collect();
             assert!(said.iter().all(|said| said.code == Some(0)), "{said:?}");
@@ -68,7 +67,7 @@ fn no_byte_of_a_release_or_record_depends_on_the_hash_seed() {
             assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
         }
     }
-    assert!(known.is_some());
+    assert!(n_released >= 4 * 11, "{n_released} releases");
 }
 
 /// A table of this many columns and five rows, of which the first is a quasi-identifier.
