@@ -45,7 +45,7 @@ fn no_byte_of_a_release_or_record_depends_on_the_hash_seed() {
             match &expected {
                 None => expected = Some((said.code, files)),
                 Some(expected) => {
-                    assert!(*expected == (said.code, files), "{algorithm:?}, seed {seed}: {said:?}")
+                    assert!(*expected == (said.code, files), "{algorithm:?}, seed {seed}: {said:?}");
                 }
             }
         }

@@ -3,6 +3,7 @@
 
 mod folder;
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -62,6 +63,16 @@ fn stopped(folder: &Folder, output: &str) -> Child {
     let child = spawn(folder, &[&LARGE[..], &["-o", output]].concat());
     wait_until("nothing is written", || !hidden(folder).is_empty());
     signal(&child, "STOP");
+    // Not while it has its turn in the folder: nobody else would get one.
+    wait_until("it does not give up its turn", || {
+        let is_free = File::open(folder.path("")).unwrap().try_lock().is_ok();
+        if !is_free {
+            signal(&child, "CONT");
+            std::thread::sleep(Duration::from_millis(1));
+            signal(&child, "STOP");
+        }
+        is_free
+    });
     child
 }
 
