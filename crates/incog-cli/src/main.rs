@@ -35,8 +35,8 @@ static ALLOCATOR: incog_bits::LargePages = incog_bits::LargePages;
     name = "incog",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done, 1 nothing satisfies the policy or a check says no, 2 error, 130 and 143 when a signal \
-                  ended it (Ctrl-C, SIGTERM)."
+    after_help = "Exit codes: 0 done, 1 nothing satisfies the policy or a check says no, 2 error, 130, 143 and 129 when a \
+                  signal ended it (Ctrl-C, SIGTERM, SIGHUP)."
 )]
 struct Arguments {
     #[command(subcommand)]

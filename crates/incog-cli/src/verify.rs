@@ -35,11 +35,12 @@ pub(crate) struct Arguments {
     /// what is required of listed values; without --key not the digests of data, job and hierarchies
     #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
     record: Option<PathBuf>,
-    /// The publisher's key: the record's seal and its digests of the data, the job and the hierarchies are checked
-    #[arg(long, value_name = "FILE", requires = "record")]
+    /// The publisher's key: the record's seal is checked, and with --job also its digests of the data, the job and the
+    /// hierarchies
+    #[arg(long, value_name = "FILE", requires = "record", conflicts_with_all = WITHOUT_JOB)]
     key: Option<PathBuf>,
     /// The publisher's public key: the record must be signed with the private key of the pair
-    #[arg(long, value_name = "FILE", requires = "record")]
+    #[arg(long, value_name = "FILE", requires = "record", conflicts_with_all = WITHOUT_JOB)]
     publisher: Option<PathBuf>,
     /// The release was generalized cell by cell, not column by column: each row must have an input row of its own. Not
     /// needed where the job or the record says so

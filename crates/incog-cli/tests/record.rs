@@ -330,12 +330,26 @@ fn a_record_is_accepted_only_as_it_was_written() {
     let escaped = text.replacen("\"k\":5,", "\"\\u006b\":5,", 1);
     let rounded = text.replacen("\"k\":5,", "\"k\":5.0,", 1);
     let key = ["--job", "incog.toml", "--key", "incog.key"];
-    for edited in [twice, nested, spaced, escaped, rounded, text.trim_end().to_owned(), text.clone() + "\n"] {
+    let seal = folder.json(RECORD)["seal"].as_str().unwrap().to_owned();
+    let upper = text.replacen(&seal, &seal.to_uppercase(), 1);
+    let nothing = text.replacen("\"levels\":", "\"local\":null,\"levels\":", 1);
+    let nothing = forged(serde_json::from_str(&nothing).unwrap());
+    for edited in [
+        upper,
+        nothing,
+        twice,
+        nested,
+        spaced,
+        escaped,
+        rounded,
+        text.trim_end().to_owned(),
+        text.clone() + "\n",
+    ] {
         assert_ne!(edited, text);
         folder.write("forged.json", &edited);
         for more in [&[][..], &key[..2], &key[2..], &key[..]] {
             let verify = ["verify", "release.csv", "--record", "forged.json"];
-            folder.run(&[&verify[..], more].concat()).failed(2, &["record `forged.json` was edited"]);
+            folder.run(&[&verify[..], more].concat()).failed(2, &["record `forged.json` was "]);
         }
     }
     folder.done(&[&["verify", "release.csv", "--record", RECORD][..], &key].concat());
@@ -397,8 +411,16 @@ fn a_record_that_contradicts_itself_is_refused_without_the_job() {
         (vec![("/scores/height", json!("1.000000000"))], "scores.height: the record says"),
         (vec![("/scores/weighted-height", json!("1.000000000"))], "scores.weighted-height: the record says"),
         (vec![("/scores/discernibility", json!("7.000000000"))], "scores.discernibility: the record says"),
-        (vec![("/scores/average-group-size", json!("7.0"))], "scores.average-group-size: the record says"),
+        (
+            vec![("/scores/average-group-size", json!("7.000000000"))],
+            "scores.average-group-size: the record says",
+        ),
         (vec![("/scores/loss", json!("1.5"))], "scores.loss: it is not between 0 and 1"),
+        (vec![("/scores/loss", json!("3e-1"))], "scores.loss: it is not written as incog writes it"),
+        (vec![("/scores/loss", json!("0.0000"))], "scores.loss: as if no row were suppressed"),
+        (vec![("/scores/precision", json!("1.000000000"))], "scores.precision: as if no row were suppressed"),
+        (vec![("/scores", json!({}))], "scores: they are not by all metrics"),
+        (vec![("/levels/sex", json!(2))], "levels.sex: its rule has no level 2"),
         (vec![("/scores/precision", json!("NaN"))], "scores.precision: it is not between 0 and 1"),
         (vec![("/hierarchies/age", json!("abc"))], "hierarchies.age: it is no digest"),
         (vec![("/input/hmac_sha256", json!("G".repeat(64)))], "input.hmac_sha256: it is no digest"),
@@ -412,6 +434,7 @@ fn a_record_that_contradicts_itself_is_refused_without_the_job() {
         ("[columns.ill]\nrole = \"sensitive\"", "[columns.ill]\nrole = \"other\"", "claims.sensitive"),
         ("[policy]", "# a comment\n[policy]", "job: the job is another one"),
         ("[policy]", "[policy]]", "job: it cannot be read"),
+        ("path = \"-\"", "path = \"/home/somebody/data.csv\"", "job: the job is another one"),
         (
             "[columns.name]\nrole = \"identifier\"",
             "[columns.name]\nrole = \"identifier\"\n\n[columns.more]\nrole = \"other\"",
@@ -572,6 +595,10 @@ fn a_signed_record_shows_whose_it_is() {
         &["verify", "release.csv", "--job", "incog.toml", "--publisher", "other.key.pub"],
         &["--record"],
     );
+    for (flag, file) in [("--publisher", "other.key.pub"), ("--key", "incog.key")] {
+        let foreign = ["verify", "release.csv", "--qi", "age", "-k", "2", flag, file];
+        folder.refused(&foreign, &["cannot be used with"]);
+    }
 
     // As the job says, too.
     folder.replace("incog.toml", "order = \"input\"", "order = \"input\"\nsign = \"incog-sign.key\"");
@@ -603,7 +630,7 @@ fn whatever_is_changed_in_a_signed_record_is_refused() {
         }
         folder.write("forged.json", signature_kept(edited));
         for arguments in [&verify[..], &publisher] {
-            folder.run(arguments).failed(2, &["was edited: its "]);
+            folder.run(arguments).failed(2, &["was edited: it"]);
         }
         n_refused += 1;
     }

@@ -52,8 +52,8 @@ pub(crate) fn telling_lengths(plan: &Plan) -> Result<Vec<String>> {
         let rows = column.codes().iter().filter(|&&code| lengths[code as usize] == longest).count();
         if (rows as u64) < k {
             notes.push(format!(
-                "column `{name}`: {rows} rows, fewer than k, have the longest values, and masked labels are as long as those: \
-                 clean them, or say how long values are with `length`"
+                "column `{name}`: {rows} rows, fewer than k, have the longest values, and masked labels and the record tell how \
+                 long those are: clean them, or say how long values are with `length`"
             ));
         }
     }

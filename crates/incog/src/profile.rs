@@ -153,11 +153,14 @@ fn check_header(path: &Path, table: &Table) -> Result<()> {
     if n_cells * 2 < n_columns && !table.columns().iter().all(is_written_alike) {
         return Ok(());
     }
-    Err(Error::input(format!(
-        "data file `{}`: {n_cells} of {n_columns} column names look like values, not like names",
-        path.display()
-    ))
-    .with_hint("the first line must name the columns: write one above the data"))
+    let problem = match n_cells {
+        0 => {
+            format!("the first line is written like the others: nothing tells {n_columns} names from values")
+        }
+        _ => format!("{n_cells} of {n_columns} column names look like values, not like names"),
+    };
+    Err(Error::input(format!("data file `{}`: {problem}", path.display()))
+        .with_hint("the first line must name the columns: write one above the data"))
 }
 
 /// Is the name of a column rather one of its cells? It is if it occurs among them, is a date, has an `@`, is a number like all others (but no

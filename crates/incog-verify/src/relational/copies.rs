@@ -133,7 +133,8 @@ pub(super) fn check(
         }
     }
     Finding {
-        claim: "no other column holds keys of the original".into(),
+        claim: "no other column repeats the keys of its rows, of rows above them, or of a table row by row"
+            .into(),
         holds: found.is_empty(),
         found: if found.is_empty() { "none does".into() } else { found.join("; ") },
     }

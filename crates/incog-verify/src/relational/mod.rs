@@ -11,7 +11,7 @@
 //! | α, ℓ, t, δ, β | they hold for the rows of a table with equal places in equal trees (Definition 10) |
 //! | correctness | every released tree is an original one with subtrees removed and labels generalized: by the rows they are said to come from, or by finding an assignment |
 //! | accounting | released and removed rows of a table are its input rows; no more persons are left out than declared |
-//! | keys | none is one of the original, except among the numbers from 1 up, which are in another order there; no other column holds keys of the original |
+//! | keys | none is one of the original, except among the numbers from 1 up, which are in another order there; no other column repeats the keys of its rows, of rows above them, or of a table row by row |
 //!
 //! The last three need the original ([`TableSource`]). What is released in place of generalized trees, sensitive values
 //! apart from exact quasi-identifiers, is checked by [`check_anatomy`].

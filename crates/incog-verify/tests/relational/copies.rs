@@ -151,7 +151,7 @@ impl Case {
                             found.contains(part) && found.lines().count() == 1,
                             "{what}, {role:?}: {found}"
                         );
-                        assert!(found.contains("no other column holds keys of the original"), "{found}");
+                        assert!(found.contains("no other column repeats the keys of its rows, of rows above them, or of a table row by row"), "{found}");
                     }
                     _ => assert_eq!(found, Ok(()), "{what}, {role:?}, {is_anatomized}"),
                 }

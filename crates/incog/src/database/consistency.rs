@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use incog_verify::DatabaseReport;
 
 use crate::database::plan;
-use crate::database::record::{DatabaseRecord, SeenTable, TableSeen, requires};
+use crate::database::record::{DatabaseRecord, SeenTable, TablePart, TableSeen, extension, requires};
 use crate::job::DatabaseJob;
 use crate::record::consistency::{contradiction_in_digest, is_share, of_hierarchies};
-use crate::record::job_text::{hierarchies, toml_of};
+use crate::record::job_text::{JobText, hierarchies};
 
 impl DatabaseRecord {
     /// The first thing in this record that contradicts the released files or another part of it. `seen` are the tables of
@@ -44,7 +44,8 @@ impl DatabaseRecord {
             digests.extend(of_table.unwrap_or_default());
         }
         record.hierarchies = digests;
-        record.job = toml_of(job).unwrap_or_default();
+        let extension = extension(job.database.format);
+        record.job = JobText::of_database(job, extension, None).map(|job| job.text).unwrap_or_default();
         record.release = job.database.release;
         record.algorithm = plan::algorithm(job).to_owned();
         record.claims.k = job.policy.k.unsigned_abs();
@@ -90,8 +91,27 @@ impl DatabaseRecord {
             .chain(of_tables)
             .chain([("job_hmac_sha256".to_owned(), &self.job_hmac_sha256)]);
         digests.find_map(contradiction_in_digest).or_else(|| {
-            let loss = self.scores.get("loss").filter(|loss| !is_share(loss))?;
-            Some(format!("scores.loss: {loss} is not between 0 and 1"))
+            let loss = self.scores.get("loss")?;
+            if !is_share(loss) {
+                return Some("scores.loss: it is not between 0 and 1".to_owned());
+            }
+            (!self.is_mean(job, loss)).then(|| "scores.loss: it is not the mean of the tables'".to_owned())
         })
+    }
+
+    /// Whether a loss is that of all cells, given those of the tables, which are rounded.
+    fn is_mean(&self, job: &DatabaseJob, loss: &str) -> bool {
+        let of_table = |(name, table): (&String, &TablePart)| {
+            let n_columns = job.tables.get(name).map_or(0, |table| table.quasi_identifiers().len());
+            let cells = table.input_rows as f64 * n_columns as f64;
+            (cells, cells * table.loss.parse::<f64>().unwrap_or(f64::NAN))
+        };
+        let (cells, costs) = self
+            .tables
+            .iter()
+            .map(of_table)
+            .fold((0.0, 0.0), |sum, table| (sum.0 + table.0, sum.1 + table.1));
+        let mean = if cells == 0.0 { 0.0 } else { costs / cells };
+        loss.parse::<f64>().is_ok_and(|loss| (loss - mean).abs() <= 1e-4)
     }
 }

@@ -15,7 +15,7 @@ use incog_core::metric;
 
 use crate::job::{Job, RoleJob};
 use crate::plan;
-use crate::record::job_text::{hierarchies, toml_of};
+use crate::record::job_text::{JobText, hierarchies};
 use crate::record::{LocalPart, Record, ReleasePart, Seen, hex, sensitive};
 use crate::requirements;
 
@@ -41,7 +41,7 @@ impl Record {
         let mut record = self.clone();
         let rows = seen.report.group_sizes.iter().map(|(rows, groups)| rows.saturating_mul(*groups)).sum();
         record.release = ReleasePart { sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
-        record.job = toml_of(job).unwrap_or_default();
+        record.job = JobText::of_table(job, |_| None, None).map(|job| job.text).unwrap_or_default();
         record.quasi_identifiers = job.quasi_identifiers();
         let claims = &mut record.claims;
         claims.k = job.policy.k.unsigned_abs();
@@ -147,7 +147,47 @@ impl Record {
         if let Some(problem) = self.local.as_ref().and_then(|local| self.contradiction_in(local)) {
             return Some(problem);
         }
-        self.scores.iter().find_map(|(name, score)| contradiction_in_score(name, score))
+        self.contradiction_in_levels(job).or_else(|| self.contradiction_in_scores())
+    }
+
+    /// A level that the rule of its column does not have, as far as rules in the job tell.
+    fn contradiction_in_levels(&self, job: &Job) -> Option<String> {
+        self.levels.iter().find_map(|(name, &level)| {
+            let rule = job.columns.get(name)?.hierarchy.clone().unwrap_or_default();
+            let is_allowed = rule.levels.as_ref().is_none_or(|levels| levels.contains(&level));
+            let height = match (&rule.file, &rule.tree, &rule.intervals, &rule.dates, rule.mask) {
+                (None, None, None, None, None) => Some(1),
+                (None, None, Some(widths), None, None) => Some(widths.len() + 1),
+                (None, None, None, Some(units), None) => Some(units.len() + 1),
+                (None, None, None, None, Some(_)) => rule.length,
+                _ => None,
+            };
+            let is_there = height.is_none_or(|height| usize::from(level) <= height);
+            (!is_allowed || !is_there).then(|| format!("levels.{name}: its rule has no level {level}"))
+        })
+    }
+
+    /// Scores that are missing, that no release can have, or not this one.
+    fn contradiction_in_scores(&self) -> Option<String> {
+        if !self
+            .scores
+            .keys()
+            .eq(sorted(&metric::ALL.iter().map(|entry| entry.name.to_owned()).collect::<Vec<_>>()))
+        {
+            return Some("scores: they are not by all metrics, or by others".to_owned());
+        }
+        if let Some(problem) = self.scores.iter().find_map(|(name, text)| contradiction_in_score(name, text))
+        {
+            return Some(problem);
+        }
+        // A suppressed row costs something, whatever else does.
+        let worst = [("loss", "0.0000"), ("precision", "1.000000000"), ("distortion", "0.000000000")];
+        let cheap =
+            worst.iter().find(|(name, free)| self.scores.get(*name).is_some_and(|score| score == free));
+        // Few suppressed rows of many may cost less than the digits of a loss can tell.
+        let is_told = self.suppressed_rows.saturating_mul(10_000) > self.input.rows;
+        let cheap = cheap.filter(|(name, _)| self.suppressed_rows > 0 && (is_told || *name != "loss"));
+        cheap.map(|(name, _)| format!("scores.{name}: as if no row were suppressed"))
     }
 
     /// What is out of bounds in what is known of a local recoding.
@@ -198,11 +238,13 @@ pub(crate) fn is_share(score: &str) -> bool {
 }
 
 /// A score that no release can have.
-fn contradiction_in_score(name: &str, score: &str) -> Option<String> {
-    if SHARES.contains(&name) {
-        return (!is_share(score)).then(|| format!("scores.{name}: it is not between 0 and 1"));
+fn contradiction_in_score(name: &str, text: &str) -> Option<String> {
+    if SHARES.contains(&name) && !is_share(text) {
+        return Some(format!("scores.{name}: it is not between 0 and 1"));
     }
-    let is_known = metric::ALL.iter().any(|entry| entry.name == name);
-    let is_number = score.parse().is_ok_and(|score: f64| score.is_finite() && score >= 0.0);
-    (is_known && !is_number).then(|| format!("scores.{name}: it is no number of at least 0"))
+    if text.parse().is_ok_and(|score: f64| super::score(name, score) != text) {
+        return Some(format!("scores.{name}: it is not written as incog writes it"));
+    }
+    let is_number = text.parse().is_ok_and(|score: f64| score.is_finite() && score >= 0.0);
+    (!is_number).then(|| format!("scores.{name}: it is no number of at least 0"))
 }

@@ -13,10 +13,10 @@
 //! | `group_sizes` | how many groups have how many rows | anybody | nothing |
 //! | `input.rows`, `suppressed_rows` | rows of the data, rows left out | with the data | how many rows were left out, not whose |
 //! | `input.hmac_sha256` | a *keyed* digest of the data | the publisher, with the key | nothing without the key |
-//! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published |
-//! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the digest with the key | nothing that a reader with the hierarchies cannot count |
-//! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing |
-//! | `job` | the job without paths, seed, and lists of values or labels | nobody needs to | the rules as they were written: names of columns, widths, bounds. The length of a mask that the job leaves open stands there only where released labels show it |
+//! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published; at the top of a mask without `length`, how long the longest value is |
+//! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the digest with the key | nothing that a reader with the hierarchies cannot count; levels of a mask as above |
+//! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing. Precision and distortion depend on how high hierarchies are, and so tell how long the longest value of a mask without `length` is |
+//! | `job` | the job without paths, seed, and lists of values or labels | nobody needs to | the rules as they were written: names of columns, widths, bounds. The length of a mask that the job leaves open stands there only where the column is not released as collected |
 //! | `job_hmac_sha256` | a *keyed* digest of the whole job, lists included | the publisher, with the key and the job | nothing without the key |
 //! | `hierarchies` | a *keyed* digest of each hierarchy's file or rule | the publisher, with the key and the files | nothing without the key |
 //! | `publisher`, `signature` | a public key, and a signature by the other one of the pair | who has the public key can check it | who signed |

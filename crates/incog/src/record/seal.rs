@@ -12,11 +12,11 @@
 use std::path::Path;
 
 use incog_core::{Error, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::record::hex::hex;
+use crate::record::hex::{bytes, hex};
 use crate::record::json::{canonical, is_canonical, parse};
 use crate::record::{Key, PrivateKey, PublicKey, VERSION};
 use crate::source;
@@ -43,7 +43,7 @@ pub(crate) fn sealed(mut record: Json, key: &Key, sign: Option<&PrivateKey>) -> 
 }
 
 /// Reads a record of either kind, if nobody has changed it since it was written, as far as can be told.
-pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'_>) -> Result<T> {
+pub(crate) fn unsealed<T: Serialize + for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'_>) -> Result<T> {
     let text = source::read_text(path, "the record")?;
     let broken = |problem: &str| {
         Error::input(format!("record `{}` {problem}", path.display()))
@@ -65,6 +65,7 @@ pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'
     let checksum = take("checksum")?.ok_or_else(|| broken("has no `checksum`"))?;
     let seal = take("seal")?.ok_or_else(|| broken("has no `seal`"))?;
     let signature = take("signature")?;
+    let is_digits = is_written::<32>(&seal) && signature.as_deref().is_none_or(is_written::<64>);
     match content.get("record").and_then(Json::as_u64) {
         Some(version) if version == u64::from(VERSION) => {}
         Some(1) => {
@@ -82,7 +83,7 @@ pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'
     if trust.key.is_some_and(|key| !key.has_sealed(&plain, &seal)) {
         return Err(broken("was not sealed with this key"));
     }
-    if !is_canonical(&text, &whole) {
+    if !is_canonical(&text, &whole) || !is_digits {
         return Err(broken("was edited: it is not written as incog writes records"));
     }
     let mut with_seal = content.clone();
@@ -92,7 +93,18 @@ pub(crate) fn unsealed<T: for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'
             "get the release again from the publisher, and the public key from where you trust it to be theirs",
         )
     })?;
-    serde_json::from_value(content).map_err(|_| broken("lacks a part or has one that is unknown"))
+    let record: T = serde_json::from_value(content.clone())
+        .map_err(|_| broken("lacks a part or has one that is unknown"))?;
+    // What is left out where there is nothing must not be there as nothing.
+    match serde_json::to_value(&record) {
+        Ok(again) if again == content => Ok(record),
+        _ => Err(broken("was edited: it is not written as incog writes records")),
+    }
+}
+
+/// Whether digits are as many as they should be, and in lower case.
+fn is_written<const N: usize>(digits: &str) -> bool {
+    bytes::<N>(digits).is_some_and(|bytes| hex(&bytes) == digits)
 }
 
 /// Whether a record is signed with the key it names, and that is the publisher's. `signed` is what a signature is of.

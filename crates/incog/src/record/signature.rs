@@ -58,7 +58,7 @@ impl PrivateKey {
         let (private_file, public_file) = (private_file.finish()?, public_file.finish()?);
         let taken = |path: &Path| {
             Error::new(ErrorKind::Io, format!("`{}` is there already", path.display()))
-                .with_hint("name another file; what a lost key has signed, nobody can sign again")
+                .with_hint("keys are not replaced; name another file")
         };
         if public_file.appear_new()? == Appeared::NotNew {
             return Err(taken(&public_path));

@@ -1,8 +1,8 @@
 //! Is a file still what it was when it was opened?
 //!
 //! A file that somebody writes to while it is read is neither what it was nor what it will be: rows may be missing, and the last
-//! cell may be cut. So its size, its time of modification and which file it is are compared before and after, and how much
-//! was read. What is no file, such as a pipe, has none of these; it ends when its writer says so.
+//! cell may be cut. So its size, its times of modification and of change (nobody can put the second one back) and which file it is
+//! are compared before and after, and how much was read. What is no file, such as a pipe, has none of these; it ends when its writer says so.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -27,6 +27,9 @@ struct Stamp {
     /// Which file of which disk.
     #[cfg(unix)]
     file: (u64, u64),
+    /// When anything about it was changed, in seconds and nanoseconds.
+    #[cfg(unix)]
+    changed: (i64, i64),
 }
 
 impl Stamp {
@@ -39,6 +42,11 @@ impl Stamp {
             file: {
                 use std::os::unix::fs::MetadataExt;
                 (metadata.dev(), metadata.ino())
+            },
+            #[cfg(unix)]
+            changed: {
+                use std::os::unix::fs::MetadataExt;
+                (metadata.ctime(), metadata.ctime_nsec())
             },
         })
     }
@@ -79,9 +87,17 @@ impl Unchanged {
         };
         // Some files of the system have no length and text all the same.
         let is_whole = stamp.length == 0 || stamp.length == self.n_read;
-        // Another file of that name would be what a later look finds. One that is gone was whole until then.
-        let is_there = Stamp::at(path).is_none_or(|now| now == *stamp);
-        Ok(is_whole && is_there && Stamp::of(&self.file.metadata()?).as_ref() == Some(stamp))
+        let Some(mut now) = Stamp::of(&self.file.metadata()?) else {
+            return Ok(false);
+        };
+        // Another file of that name would be what a later look finds. One that is gone was whole until then; that it is gone is a
+        // change of it, too.
+        let named = Stamp::at(path);
+        #[cfg(unix)]
+        if named.is_none() {
+            now.changed = stamp.changed;
+        }
+        Ok(is_whole && named.is_none_or(|named| named == *stamp) && now == *stamp)
     }
 }
 
@@ -148,17 +164,24 @@ mod tests {
     fn whatever_changes_while_a_file_is_read_is_an_error() {
         assert_eq!(read_while(|_| ()).unwrap(), 50);
         assert_eq!(read_while(|path| std::fs::remove_file(path).unwrap()).unwrap(), 50);
-        let changes: [fn(&Path); 4] = [
+        let changes: &[fn(&Path)] = &[
             |path| File::options().write(true).open(path).unwrap().set_len(70).unwrap(),
             |path| File::options().append(true).open(path).unwrap().write_all(b"x").unwrap(),
             |path| std::fs::write(path, [b'y'; 100]).unwrap(),
+            #[cfg(unix)]
+            |path| {
+                // With its time put back.
+                std::fs::write(path, [b'y'; 100]).unwrap();
+                let file = File::options().write(true).open(path).unwrap();
+                file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            },
             |path| {
                 let other = path.with_extension("other");
                 std::fs::write(&other, [b'x'; 100]).unwrap();
                 std::fs::rename(other, path).unwrap();
             },
         ];
-        for (at, change) in changes.into_iter().enumerate() {
+        for (at, change) in changes.iter().enumerate() {
             let error = read_while(change).unwrap_err();
             assert_eq!(error.to_string(), CHANGED, "change {at}");
         }
