@@ -30,6 +30,8 @@ pub enum ErrorKind {
     Limit,
     /// The policy and the algorithm do not go together.
     Policy,
+    /// Nothing satisfies the policy; the message says what stands in the way.
+    Impossible,
     /// A file could not be read or written.
     Io,
     /// Somebody asked the [`Watch`](crate::Watch) to stop.

@@ -435,8 +435,8 @@ fn equal_sums_are_equal_although_their_floats_differ() {
 /// Moving one record out of a smallest group must be noticed by the checker.
 #[test]
 fn a_release_with_a_record_too_few_in_a_group_is_refused() {
-    struct Broken<'a>(Release<'a>);
-    impl Labels for Broken<'_> {
+    struct Broken(Release);
+    impl Labels for Broken {
         fn header(&self) -> Vec<&str> {
             self.0.header()
         }

@@ -1,4 +1,4 @@
-//! Reads Parquet files into dictionary-coded columns, and writes releases as Parquet.
+//! Reads Parquet files and Arrow record batches into dictionary-coded columns, and writes releases as either.
 //!
 //! **Nothing is lost**: a column that is not generalized comes out with the type and, value by value, the
 //! content it went in with. In between, a value is its canonical text, so that a hierarchy can name it:
@@ -26,6 +26,7 @@
 //! A crate of its own because the format's dependencies would slow down every test of the engine.
 #![forbid(unsafe_code)]
 
+mod batches;
 mod column_type;
 mod nesting;
 mod read;
@@ -34,6 +35,8 @@ mod text;
 mod text_chunk;
 mod write;
 
+pub use arrow_array::RecordBatch;
+pub use batches::{read_batches, to_batches};
 pub use column_type::ColumnType;
 pub use read::Parquet;
 pub use write::{Released, Writer};

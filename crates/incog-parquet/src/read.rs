@@ -363,7 +363,7 @@ fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
 
 /// The codes of what has been read of a column so far.
 #[derive(Default)]
-struct Seen {
+pub(crate) struct Seen {
     null: Option<u32>,
     booleans: [Option<u32>; 2],
     by_bits: hash::Map<u64, u32>,
@@ -374,7 +374,8 @@ struct Seen {
 }
 
 impl Seen {
-    fn append(&mut self, array: &ArrayRef, column: &mut Column) -> Result<()> {
+    /// Appends the cells of an array to the column that has been read so far.
+    pub(crate) fn append(&mut self, array: &ArrayRef, column: &mut Column) -> Result<()> {
         use DataType::*;
         let null = &mut self.null;
         let bits = &mut self.by_bits;

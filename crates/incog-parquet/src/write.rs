@@ -235,7 +235,7 @@ fn properties() -> WriterProperties {
 }
 
 /// The values behind the labels.
-fn values(column: &Released<'_>) -> Result<ArrayRef> {
+pub(crate) fn values(column: &Released<'_>) -> Result<ArrayRef> {
     let labels: Vec<Option<&str>> = column.labels.iter().map(|label| label::text_of(label)).collect();
     let data_type = column.kept.map_or(&DataType::Utf8, ColumnType::data_type);
     text::parse(data_type, &labels).ok_or_else(|| {

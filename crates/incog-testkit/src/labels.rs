@@ -5,9 +5,9 @@ use incog_core::table::{Column, Table};
 use incog_verify::{LabelColumn, Labels};
 
 /// A release.
-pub struct Released<'a>(pub Release<'a>);
+pub struct Released(pub Release);
 
-impl Labels for Released<'_> {
+impl Labels for Released {
     fn header(&self) -> Vec<&str> {
         self.0.header()
     }

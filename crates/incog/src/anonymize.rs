@@ -12,22 +12,23 @@ use incog_core::hierarchy::Attribute;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::Pruning;
-use incog_core::recoding::{PerLevel, Recoding, Side};
+use incog_core::recoding::{PerLevel, Recoding, Release, Side};
 use incog_core::registry::find;
 use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_order};
+use rand::seq::SliceRandom;
 
 use crate::compare::FULL_DOMAIN;
 use crate::decide::Settled;
 use crate::hierarchies;
-use crate::key_file::{KeyOnDisk, RunKey};
 use crate::local::{LocalRelease, LocalSearch, NodeSearch, Recoded};
+use crate::places::Places;
 use crate::plan::Plan;
-use crate::published::{Better, Judged, Published};
-use crate::record::{Cost, Record, Seen};
+use crate::publish::publish;
+use crate::published::{Better, Judged, Published, ReleaseReport};
 use crate::settings::LimitSettings;
-use crate::sink::{self, Finished, Layout, NewFolder, Unfinished};
+use crate::sink::Layout;
 use crate::spill::{Spilled, SpilledInput, SpilledRelease};
 use crate::verification::{Collected, Released, claims, not_verified};
 
@@ -65,31 +66,53 @@ pub(crate) enum How {
     Local(LocalSearch),
 }
 
+/// In which order the rows of a release stand while they are in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowOrder {
+    /// The input's. Whoever writes them shuffles them.
+    Input,
+    /// Drawn from the operating system's randomness, and recorded nowhere.
+    Drawn,
+}
+
+impl RowOrder {
+    fn arrange(self, release: Release) -> Release {
+        match self {
+            RowOrder::Input => release,
+            RowOrder::Drawn => {
+                let mut order: Vec<u32> = (0..release.n_rows() as u32).collect();
+                order.shuffle(&mut rand::rng());
+                release.arranged(&order)
+            }
+        }
+    }
+}
+
 /// What came of trying to find a release.
-pub(crate) enum Attempt<'a> {
+pub(crate) enum Attempt {
     /// One that may be written.
-    Made(Box<Made<'a>>),
+    Made(Box<Made>),
     /// Nothing satisfies the policy.
     Impossible(String),
 }
 
 /// A release that may be written.
-pub(crate) struct Made<'a> {
-    verified: Verified<Box<dyn Labels + Send + 'a>>,
+pub(crate) struct Made {
+    pub(crate) verified: Verified<Box<dyn Labels + Send>>,
     /// What the checker found, persons included.
-    report: Report,
+    pub(crate) report: Report,
     pub(crate) statistics: Statistics,
     /// Whether there is no better one of its kind, by the plan's metric.
     pub(crate) quality: Quality,
     /// How many nodes were judged, of how many.
     judged: Option<Judged>,
     /// Whether each attribute is as collected.
-    as_collected: Vec<bool>,
+    pub(crate) as_collected: Vec<bool>,
     better: Vec<Better>,
     /// What else there is to say.
     notes: Vec<String>,
     /// What is known of a local recoding.
-    local: Option<LocalRelease>,
+    pub(crate) local: Option<LocalRelease>,
     /// What it is scored by.
     pub(crate) costs: Costs,
 }
@@ -106,110 +129,60 @@ impl Plan {
     /// Finds the best generalization, or a local recoding, verifies the release and writes it, with its record, where the job says.
     pub fn anonymize(&self, watch: &Watch) -> Result<Anonymized> {
         let output = self.job.output.clone().unwrap_or_default();
-        let (path, missing_folder) = self.output_path()?;
-        let record = self.record_path(&path);
-        self.check_places(&path, record.as_deref())?;
-        let sign = self.signing_key(record.is_some())?;
-        Layout::check(&path, &self.table)?;
-        let costs = self.costs()?;
-        let input = self.input();
-        let made = match self.made(self.how(), &costs, &*input, watch)? {
-            Attempt::Made(made) => *made,
+        let places = Places::new(self, &output)?;
+        Layout::check(&places.path, &self.table)?;
+        let made = match self.make(RowOrder::Input, watch)? {
+            Attempt::Made(made) => made,
             Attempt::Impossible(obstacle) => return Ok(Anonymized::Impossible(obstacle)),
         };
-        let Made {
-            verified,
-            report,
-            statistics,
-            as_collected,
-            better,
-            mut notes,
-            local,
-            costs,
-            quality,
-            judged,
-        } = made;
+        publish(self, &made, &places, output.order, watch)?;
+        let report = self.report_of(&made)?;
+        let Places { path, record, .. } = places;
+        Ok(Anonymized::Published(Box::new(Published { path, record, report })))
+    }
+
+    /// A release, found as the job wants it and verified.
+    pub(crate) fn make(&self, rows: RowOrder, watch: &Watch) -> Result<Attempt> {
+        let costs = self.costs()?;
+        let input = self.input();
+        self.made(self.how(), rows, &costs, &*input, watch)
+    }
+
+    /// The error of a job whose policy nothing satisfies.
+    pub(crate) fn impossible(&self, obstacle: &str) -> Error {
+        let policy = self.policy.describe();
+        Error::new(ErrorKind::Impossible, format!("nothing satisfies {policy}; {obstacle}"))
+    }
+
+    /// What there is to say of a release.
+    pub(crate) fn report_of(&self, made: &Made) -> Result<ReleaseReport> {
+        let Made { statistics, local, costs, .. } = made;
+        let mut notes = made.notes.clone();
         notes.extend(hierarchies::telling_lengths(self)?);
         notes.extend(self.attributes.iter().enumerate().filter_map(|(at, attribute)| {
             let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
             hierarchies::warning(attribute, level)
         }));
-
-        let layout = Layout::new(&path, &self.format, &self.released(&as_collected))?;
-        let folder = missing_folder.map(NewFolder::look).transpose()?;
-        // All have a place before anything is written: what is on standard output cannot be taken back.
-        let file = Unfinished::create_in(&path, folder.as_ref())?;
-        let sealed = match &record {
-            Some(record) => Some((
-                RunKey::read_or_draw(&self.key_path())?,
-                Unfinished::create_in(record, folder.as_ref())?,
-            )),
-            None => None,
+        let level = |(attribute, &level): (&Attribute, &u8)| {
+            (attribute.name().to_owned(), attribute.level_number(level), attribute.full_height())
         };
-        let spilled = self.spilled.as_ref();
-        let memory = spilled.map(|spilled| &spilled.memory);
-        let file = sink::write(&verified, file, &layout, output.order, memory, watch)?;
-        // While the disk has its time, nobody else has anything to do.
-        let digest_of = |key: &RunKey| key.key().digest_of(&self.table, spilled);
-        let (finished, input) =
-            rayon::join(|| file.finish(), || sealed.as_ref().map(|(key, _)| digest_of(key)).transpose());
-        let (finished, input) = (finished?, input?);
-        // What was released was read again while it was written.
-        spilled.map_or(Ok(()), Spilled::check)?;
-        // Everything is on disk before the first of the files appears. The release is the last: there is none without its record.
-        let mut all = Vec::new();
-        if let (Some((mut key, file)), Some(path)) = (sealed, &record) {
-            let finish = |key: &RunKey, input: Option<[u8; 32]>, mut file: Unfinished| -> Result<Finished> {
-                let seen = Seen {
-                    report: &report,
-                    columns: verified.release().header().iter().map(|&name| name.to_owned()).collect(),
-                    sha256: finished.sha256(),
-                    input,
-                };
-                let key = key.key();
-                let cost = Cost { costs: &costs, statistics: &statistics, local: local.as_ref() };
-                let record = Record::new(self, &seen, &cost, Some(key))?.by(sign.as_ref());
-                file.put(record.to_json(key, sign.as_ref()).as_bytes())?;
-                file.finish()
-            };
-            let mut sealed = finish(&key, input, file)?;
-            self.check_hierarchies()?;
-            watch.check()?;
-            if key.settle()? == KeyOnDisk::Another {
-                sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;
-            }
-            all.push(sealed);
-        }
-        all.push(finished);
-        watch.check()?;
-        sink::appear(all, folder.as_ref())?;
-
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
-        Ok(Anonymized::Published(Box::new(Published {
-            levels: self
-                .attributes
-                .iter()
-                .zip(&statistics.levels)
-                .map(|(attribute, &level)| {
-                    (attribute.name().to_owned(), attribute.level_number(level), attribute.full_height())
-                })
-                .collect(),
+        Ok(ReleaseReport {
+            levels: self.attributes.iter().zip(&statistics.levels).map(level).collect(),
             rows: costs.n_rows,
             suppressed_rows: statistics.suppressed_rows,
             budget: self.policy.budget(),
             metric: self.names.metric,
-            score: self.metric.score(&costs, &statistics),
-            loss: loss.score(&costs, &statistics),
-            quality,
-            judged,
+            score: self.metric.score(costs, statistics),
+            loss: loss.score(costs, statistics),
+            quality: made.quality,
+            judged: made.judged,
             model: self.local.map_or(FULL_DOMAIN, |search| search.name),
             notes,
-            report,
-            better,
-            local: local.map(|local| (local.columns, local.distortion)),
-            record,
-            path,
-        })))
+            checked: made.report.clone(),
+            better: made.better.clone(),
+            local: local.as_ref().map(|local| (local.columns.clone(), local.distortion)),
+        })
     }
 
     /// The table as the checker sees it.
@@ -230,19 +203,22 @@ impl Plan {
     }
 
     /// A release that is found in a certain way, verified.
-    pub(crate) fn made<'a>(
-        &'a self,
+    pub(crate) fn made(
+        &self,
         how: How,
+        rows: RowOrder,
         costs: &Costs,
         input: &dyn Labels,
         watch: &Watch,
-    ) -> Result<Attempt<'a>> {
+    ) -> Result<Attempt> {
         let choice = match how {
             How::Local(search) => {
                 let Some(recoded) = self.recode_locally(search, watch)? else {
                     return Ok(Attempt::Impossible(self.local_obstacle()?));
                 };
-                return Ok(Attempt::Made(Box::new(self.make_local(search, recoded, costs, input, watch)?)));
+                return Ok(Attempt::Made(Box::new(
+                    self.make_local(search, recoded, rows, costs, input, watch)?,
+                )));
             }
             How::Lattice => self.choose(costs, watch)?,
             How::Node(search) => self.find_node(search, watch)?.map(|(statistics, quality)| Choice {
@@ -264,21 +240,22 @@ impl Plan {
         };
         Ok(match settled {
             Settled::Holds(settled) => {
-                Attempt::Made(Box::new(self.make_full_domain(&choice, settled, costs, input, watch)?))
+                Attempt::Made(Box::new(self.make_full_domain(&choice, settled, rows, costs, input, watch)?))
             }
             Settled::Fails(obstacle) => Attempt::Impossible(obstacle),
         })
     }
 
     /// A full-domain release, verified.
-    fn make_full_domain<'a>(
-        &'a self,
+    fn make_full_domain(
+        &self,
         chosen: &Choice,
         statistics: Statistics,
+        rows: RowOrder,
         costs: &Costs,
         input: &dyn Labels,
         watch: &Watch,
-    ) -> Result<Made<'a>> {
+    ) -> Result<Made> {
         let recoding = match &chosen.groups {
             // What was decided by and what is published are the same.
             Some(groups) if self.decided_by.is_none() => {
@@ -287,10 +264,11 @@ impl Plan {
             _ => PerLevel::new(self.problem(), &statistics.levels),
         };
         let recoding = recoding?;
-        let apply = || -> Result<Box<dyn Labels + Send + 'a>> {
+        let apply = || -> Result<Box<dyn Labels + Send>> {
             Ok(match &self.spilled {
                 None => {
-                    Box::new(Released(Recoding::PerLevel(recoding).apply(&self.table, &self.attributes)?))
+                    let release = Recoding::PerLevel(recoding).apply(&self.table, &self.attributes)?;
+                    Box::new(Released(rows.arrange(release)))
                 }
                 Some(spilled) => {
                     Box::new(SpilledRelease::new(&self.table, spilled, &self.attributes, &recoding)?)
@@ -308,7 +286,7 @@ impl Plan {
         };
         let (verified, better) = rayon::join(check, || self.better(&statistics, &chosen.known));
         // What could not be read looks like a wrong release.
-        self.spilled.as_ref().map_or(Ok(()), Spilled::check)?;
+        self.spilled.as_deref().map_or(Ok(()), Spilled::check)?;
         let verified = verified.map_err(|report| not_verified(&report.findings, &report.undecided))?;
         let with_levels = self.attributes.iter().zip(&statistics.levels);
         Ok(Made {
@@ -331,22 +309,23 @@ impl Plan {
     }
 
     /// A local release, verified and measured.
-    fn make_local<'a>(
-        &'a self,
+    fn make_local(
+        &self,
         search: LocalSearch,
         recoded: Recoded,
+        rows: RowOrder,
         costs: &Costs,
         input: &dyn Labels,
         watch: &Watch,
-    ) -> Result<Made<'a>> {
+    ) -> Result<Made> {
         let Recoded { recoding, domains, quality, notes } = recoded;
         let costs = costs.clone().with_domains(&domains);
         let with_numbers = self.attributes.iter().enumerate();
         let as_collected = with_numbers.map(|(at, attribute)| is_as_collected(&recoding, at, attribute));
         let as_collected = as_collected.collect();
-        let release = recoding.apply(&self.table, &self.attributes)?;
+        let release = rows.arrange(recoding.apply(&self.table, &self.attributes)?);
         watch.enter(Stage::Verifying);
-        let release: Box<dyn Labels + Send + 'a> = Box::new(Released(release));
+        let release: Box<dyn Labels + Send> = Box::new(Released(release));
         let verified = verify(release, &self.local_claims(Some(search), input)?)
             .map_err(|report| not_verified(&report.findings, &report.undecided))?;
         let mut report = verified.report().clone();
@@ -411,7 +390,7 @@ impl Plan {
     }
 
     /// Where each released column stands in the table, and whether it is as collected, given that of each attribute.
-    fn released(&self, as_collected: &[bool]) -> Vec<(usize, bool)> {
+    pub(crate) fn released(&self, as_collected: &[bool]) -> Vec<(usize, bool)> {
         let is_generalized = |name: &str| {
             let mut attributes = self.attributes.iter().zip(as_collected);
             attributes.any(|(attribute, is_as_collected)| attribute.name() == name && !is_as_collected)

@@ -16,13 +16,14 @@ use incog_core::registry::find;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use serde::Serialize;
 
-use crate::anonymize::{Attempt, How};
+use crate::anonymize::{Attempt, How, RowOrder};
 use crate::job::{Job, MondrianCuts, SearchJob};
 use crate::local::AlgorithmChoice;
 use crate::plan::Plan;
 use crate::published::percent_at_most;
 use crate::settings;
 use crate::sink::Unfinished;
+use crate::source::Input;
 use crate::verification::Collected;
 
 /// What stands for the best full-domain generalization.
@@ -98,9 +99,14 @@ pub struct ComparedRelease {
 impl Plan {
     /// A plan to compare by. The job may have settings of all models; which algorithm it names does not matter.
     pub fn to_compare(job: &Job, watch: &Watch) -> Result<Self> {
+        Plan::to_compare_input(job, Input::of_job(job), watch)
+    }
+
+    /// The same with data that need not be where the job says.
+    pub(crate) fn to_compare_input(job: &Job, input: Input, watch: &Watch) -> Result<Self> {
         let mut bare = settings::of_algorithm(job, None);
         bare.search.algorithm = None;
-        let mut plan = Plan::new(&bare, watch)?;
+        let mut plan = Plan::of_input(&bare, input, None, watch)?;
         plan.job.search = SearchJob { algorithm: None, ..job.search.clone() };
         Ok(plan)
     }
@@ -115,7 +121,8 @@ impl Plan {
         let mut compared = Vec::new();
         for name in models {
             let start = Instant::now();
-            let made = self.how_by_name(name).and_then(|how| self.made(how, &costs, &input, watch));
+            let made =
+                self.how_by_name(name).and_then(|how| self.made(how, RowOrder::Input, &costs, &input, watch));
             let (release, obstacle) = match made {
                 Ok(Attempt::Made(made)) => {
                     let release = measured(&made.costs, &made.statistics, made.quality, start.elapsed())?;

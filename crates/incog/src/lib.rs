@@ -38,6 +38,7 @@ mod record;
 mod key_file;
 mod places;
 mod published;
+mod publish;
 mod anonymize;
 mod checkers;
 pub mod compare;
@@ -46,24 +47,27 @@ pub mod workbench;
 pub mod profile;
 pub mod propose;
 mod init;
+mod anonymizer;
 
 pub use anonymize::Anonymized;
+pub use anonymizer::{Anonymizer, Hierarchy, Model, Number, Release};
 pub use decide::{DECIDE, Decide};
 pub use frontier::{FrontierPoint, FrontierReport};
 pub use incog_core::registry;
 pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy, relational};
 pub use incog_verify as verify;
 pub use init::{Init, Replace};
-pub use job::Job;
+pub use job::{DateUnit, Job};
 pub use local::LocalColumn;
 pub use places::record_of;
 pub use plan::Plan;
-pub use published::{Better, Judged, Published};
+pub use published::{Better, Judged, Published, ReleaseReport};
 pub use record::{Key, PrivateKey, PublicKey, Record, Trust};
 pub use report::{NodeReport, SearchReport};
 pub use requirements::RequirePart;
 pub use search::Listing;
 pub use sink::{LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once};
+pub use source::Input;
 pub use verification::{not_checked, read_release, render_report, verify_against};
 
 /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results do not depend on

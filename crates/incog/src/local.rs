@@ -489,7 +489,7 @@ impl Persons {
 
 /// A release with one column more: whom each row is about. It is checked, and never written.
 struct WithPersons<'a> {
-    release: Released<'a>,
+    release: Released,
     n_released: usize,
     unit: &'a str,
     persons: LabelColumn<'a>,

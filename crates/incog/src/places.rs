@@ -7,103 +7,123 @@ use std::path::{Path, PathBuf};
 
 use incog_core::{Error, Result};
 
-use crate::job::{Job, RecordJob};
+use crate::job::{Job, Output, RecordJob};
 use crate::plan::Plan;
 use crate::record::{ENDING, Key, PrivateKey};
 use crate::requirements;
 use crate::source;
 
-impl Plan {
-    /// Where the release goes, and the folder that is yet to be made for it. In a folder it is called like the data.
-    pub(crate) fn output_path(&self) -> Result<(PathBuf, Option<PathBuf>)> {
-        let Some(path) = self.job.output.as_ref().and_then(|output| output.path.as_ref()) else {
-            return Err(self
-                .job
-                .mistake(&["output"], "the job does not say where to write the release")
-                .with_hint("give [output] path = \"release.csv\", or --output"));
+/// Where everything goes that a release consists of. Settled before anything is searched, so that a wrong path costs no time.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The release.
+    pub(crate) path: PathBuf,
+    /// The folder that is yet to be made for it.
+    pub(crate) missing_folder: Option<PathBuf>,
+    /// The record, if there is to be one.
+    pub(crate) record: Option<PathBuf>,
+    /// The publisher's key.
+    pub(crate) key: PathBuf,
+    /// The key that the record is signed with.
+    pub(crate) sign: Option<PrivateKey>,
+}
+
+impl Places {
+    /// What a job says of its output, or what stands in for that.
+    pub(crate) fn new(plan: &Plan, output: &Output) -> Result<Self> {
+        let (path, missing_folder) = output_path(plan, output)?;
+        let record = match &output.record {
+            Some(RecordJob::Wanted(false)) => None,
+            Some(RecordJob::Path(path)) => Some(plan.job.resolve(path)),
+            // A release on standard output has none unless it is asked for.
+            Some(RecordJob::Wanted(true)) | None => record_of(&path),
         };
-        let mut path = self.job.resolve(path);
-        let is_folder = path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
-        let missing_folder = (is_folder && !path.exists()).then(|| path.clone());
-        if is_folder {
-            let name = self.files[0].file_name().filter(|name| *name != source::STANDARD);
-            path.push(name.unwrap_or("release.csv".as_ref()));
-        }
-        Ok((path, missing_folder))
+        let key = plan.job.resolve(output.key.as_deref().unwrap_or(Path::new(KEY)));
+        let mut places = Places { path, missing_folder, record, key, sign: None };
+        places.check(plan, output)?;
+        places.sign = signing_key(plan, output, places.record.is_some())?;
+        Ok(places)
     }
 
     /// What is written must replace neither what was read nor each other.
-    pub(crate) fn check_places(&self, release: &Path, record: Option<&Path>) -> Result<()> {
-        let mut taken: Vec<(&str, PathBuf)> = Vec::new();
-        let is_file = |file: &&PathBuf| file.as_os_str() != source::STANDARD;
-        taken.extend(self.files.iter().filter(is_file).map(|file| ("data", place_of(file))));
-        if !self.job.path.as_os_str().is_empty() {
-            taken.push(("job", place_of(&self.job.path)));
-        }
-        for hierarchy in self.job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
-            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
-        }
-        for (_, hierarchy) in requirements::hierarchies_of(&self.job) {
-            taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&self.job.resolve(file)))));
-        }
-        if let Some(sign) = self.job.output.as_ref().and_then(|output| output.sign.as_ref()) {
-            taken.push(("private key", place_of(&self.job.resolve(sign))));
-        }
-        let key = self.key_path();
-        let mut written = vec![("release", "path", release)];
-        if let Some(record) = record {
-            written.extend([("key", "key", key.as_path()), ("record", "record", record)]);
+    fn check(&self, plan: &Plan, output: &Output) -> Result<()> {
+        let job = &plan.job;
+        let mut taken = files_read(plan, output);
+        let mut written = vec![("release", "path", self.path.as_path())];
+        if let Some(record) = &self.record {
+            written.extend([("key", "key", self.key.as_path()), ("record", "record", record.as_path())]);
         }
         for (what, setting, path) in written {
             if what == "key" && path.as_os_str() == source::STANDARD {
                 let mistake = "the key cannot go to standard output";
-                return Err(self.job.mistake(&["output", setting], mistake).with_hint("name a file"));
+                return Err(job.mistake(&["output", setting], mistake).with_hint("name a file"));
             }
             let place = place_of(path);
             if let Some((other, _)) = taken.iter().find(|(_, other)| *other == place) {
                 let mistake = format!("the {what} would replace the {other}");
-                return Err(self.job.mistake(&["output", setting], mistake).with_hint("choose another path"));
+                return Err(job.mistake(&["output", setting], mistake).with_hint("choose another path"));
             }
             taken.push((what, place));
         }
         Ok(())
     }
+}
 
-    /// Where the record goes, if there is to be one: a release on standard output has none unless it is asked for.
-    pub(crate) fn record_path(&self, release: &Path) -> Option<PathBuf> {
-        match self.job.output.as_ref().and_then(|output| output.record.as_ref()) {
-            Some(RecordJob::Wanted(false)) => None,
-            Some(RecordJob::Path(path)) => Some(self.job.resolve(path)),
-            Some(RecordJob::Wanted(true)) | None => record_of(release),
-        }
+/// Where the release goes, and the folder that is yet to be made for it. In a folder it is called like the data.
+fn output_path(plan: &Plan, output: &Output) -> Result<(PathBuf, Option<PathBuf>)> {
+    let Some(path) = &output.path else {
+        return Err(plan
+            .job
+            .mistake(&["output"], "the job does not say where to write the release")
+            .with_hint("give [output] path = \"release.csv\", or --output"));
+    };
+    let mut path = plan.job.resolve(path);
+    let is_folder = path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR);
+    let missing_folder = (is_folder && !path.exists()).then(|| path.clone());
+    if is_folder {
+        let data = plan.files.first().and_then(|file| file.file_name());
+        let name = data.filter(|name| *name != source::STANDARD);
+        path.push(name.unwrap_or("release.csv".as_ref()));
     }
+    Ok((path, missing_folder))
+}
 
-    /// The key that the record is signed with, if the job names one. It is read before anything is searched.
-    pub(crate) fn signing_key(&self, has_record: bool) -> Result<Option<PrivateKey>> {
-        let Some(path) = self.job.output.as_ref().and_then(|output| output.sign.as_ref()) else {
-            return Ok(None);
-        };
-        let at = |error: Error| self.job.at(&["output", "sign"], &error);
-        if !has_record {
-            return Err(at(nothing_to_sign()));
-        }
-        PrivateKey::read(&self.job.resolve(path)).map(Some).map_err(at)
+/// The files that a run reads, each with what it is.
+fn files_read(plan: &Plan, output: &Output) -> Vec<(&'static str, PathBuf)> {
+    let job = &plan.job;
+    let mut taken: Vec<(&str, PathBuf)> = Vec::new();
+    let is_file = |file: &&PathBuf| file.as_os_str() != source::STANDARD;
+    taken.extend(plan.files.iter().filter(is_file).map(|file| ("data", place_of(file))));
+    if !job.path.as_os_str().is_empty() {
+        taken.push(("job", place_of(&job.path)));
     }
+    for hierarchy in job.columns.values().filter_map(|column| column.hierarchy.as_ref()) {
+        taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&job.resolve(file)))));
+    }
+    for (_, hierarchy) in requirements::hierarchies_of(job) {
+        taken.extend(hierarchy.file().map(|file| ("hierarchy", place_of(&job.resolve(file)))));
+    }
+    taken.extend(output.sign.as_ref().map(|sign| ("private key", place_of(&job.resolve(sign)))));
+    taken
+}
 
-    pub(crate) fn key_path(&self) -> PathBuf {
-        self.job.key_path()
+/// The key that the record is signed with, if the job names one. It is read before anything is searched.
+fn signing_key(plan: &Plan, output: &Output, has_record: bool) -> Result<Option<PrivateKey>> {
+    let Some(path) = &output.sign else {
+        return Ok(None);
+    };
+    let at = |error: Error| plan.job.at(&["output", "sign"], &error);
+    if !has_record {
+        return Err(at(nothing_to_sign()));
     }
+    PrivateKey::read(&plan.job.resolve(path)).map(Some).map_err(at)
 }
 
 impl Job {
-    fn key_path(&self) -> PathBuf {
-        let key = self.output.as_ref().and_then(|output| output.key.clone());
-        self.resolve(&key.unwrap_or_else(|| KEY.into()))
-    }
-
     /// The publisher's key, if it is there.
     pub fn key(&self) -> Result<Option<Key>> {
-        let path = self.key_path();
+        let key = self.output.as_ref().and_then(|output| output.key.as_deref());
+        let path = self.resolve(key.unwrap_or(Path::new(KEY)));
         if path.exists() { Key::read(&path).map(Some) } else { Ok(None) }
     }
 }

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use incog_core::algorithm::{MARKINGS, Search};
+use incog_core::algorithm::{MARKINGS, Marking, Search};
 use incog_core::check::{self, Problem};
 use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::hierarchy::{Attribute, Attributes};
@@ -16,7 +17,7 @@ use incog_core::privacy::{Budget, KAnonymity, Policy, PrivacyModel};
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch, hash};
+use incog_core::{Error, ErrorKind, Result, Watch, hash};
 use rayon::prelude::*;
 
 use crate::checkers::CheckerChoice;
@@ -26,8 +27,8 @@ use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, RoleJob, listed};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
 use crate::orders;
 use crate::record::{Key, Record};
-use crate::requirements::{self, Models};
-use crate::source::{Data, Format, Stamps};
+use crate::requirements::{self, Models, Requirement};
+use crate::source::{Format, Input, Loaded, Stamps};
 use crate::spill::{Memory, Spilled};
 
 /// Data, policy and search, all checked.
@@ -41,7 +42,7 @@ pub struct Plan {
     pub(crate) attributes: Attributes,
     pub(crate) rows: Box<dyn FrequencySource>,
     /// The rows of the table, where they did not fit the memory.
-    pub(crate) spilled: Option<Spilled>,
+    pub(crate) spilled: Option<Arc<Spilled>>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -140,165 +141,57 @@ impl Plan {
     }
 
     fn with_levels(job: &Job, fixed: Option<&BTreeMap<String, u8>>, watch: &Watch) -> Result<Self> {
-        let mut mistakes = Mistakes::default();
-        let algorithm = mistakes.note(AlgorithmChoice::new(job));
-        let checker = match &job.search.checker {
-            None => mistakes.note(CheckerChoice::new(job, None)),
-            Some(name) => mistakes.note(
-                named(job, check::ALL, "checker", &job.search.checker, name)
-                    .and_then(|named| CheckerChoice::new(job, Some(named))),
-            ),
-        };
-        let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
-        let metric = mistakes.note(named(job, metric::ALL, "metric", &job.search.metric, "loss"));
-        let decide = mistakes.note(named(job, DECIDE, "decide", &job.search.decide, "all"));
-        let threads = mistakes.note(threads(job));
-        let model = mistakes.note(k_anonymity(job));
-        let budget = mistakes.note(budget(job));
-        if let Some(metric) = metric {
-            mistakes.note(check_weights(job, metric));
-        }
-        mistakes.note(check_roles(job, WithoutQuasi::Refused));
-        orders::check(job, &mut mistakes);
-        let requirements = requirements::check(job, &mut mistakes);
-        let memory = mistakes.note(Memory::of(job)).flatten();
-        let delimiter = mistakes.note(delimiter(job));
-        let data = delimiter.and_then(|delimiter| mistakes.note(Data::open(&job.inputs(), delimiter)));
-        if let Some(data) = &data {
-            check_columns(job, data.header(), DECLARE, &mut mistakes);
-        }
-        mistakes.stop()?;
-        let everything = (algorithm, checker, marking, metric, decide, threads, model, budget, data);
-        let (
-            Some(algorithm),
-            Some(checker),
-            Some(marking),
-            Some(metric),
-            Some(decide),
-            Some(threads),
-            Some(model),
-            Some(budget),
-            Some(data),
-        ) = everything
-        else {
-            unreachable!("whatever is missing was a mistake");
-        };
+        Plan::of_input(job, Input::of_job(job), fixed, watch)
+    }
 
-        let files = data.files().to_vec();
-        let hierarchy_stamps = requirements::stamps_of(job);
-        let (table, format, spilled) = match memory {
-            Some(memory) => data.read_within(memory, |name| role(job, name), watch)?,
-            None => {
-                let (table, format) = data.read(|name| role(job, name), watch)?;
-                (table, format, None)
-            }
-        };
-        if let Some(spilled) = &spilled {
-            check_spilled(job, spilled, &algorithm)?;
-        }
-        let budget_rows = budget.rows(table.n_rows() as u64);
+    /// The same with data that need not be where the job says.
+    pub(crate) fn of_input(
+        job: &Job,
+        input: Input,
+        fixed: Option<&BTreeMap<String, u8>>,
+        watch: &Watch,
+    ) -> Result<Self> {
         let mut mistakes = Mistakes::default();
-        if budget_rows > table.n_rows() as u64 {
-            mistakes.0.push(
-                job.mistake(
-                    &["policy", "suppression"],
-                    format!(
-                        "suppression of {budget_rows} rows is over 100 %: the table has {}",
-                        table.n_rows()
-                    ),
-                )
-                .with_hint("write a smaller number of rows or a percentage (\"1%\")"),
-            );
+        let settings = Settings::of(job, &mut mistakes);
+        let opened = mistakes.note(delimiter(job).and_then(|delimiter| input.open(delimiter)));
+        if let Some(opened) = &opened {
+            check_columns(job, opened.header(), DECLARE, &mut mistakes);
         }
-        let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
-        let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
-        let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
-            let data = table.column(name).expect("every declared column is in the table");
-            let fixed = fixed.and_then(|levels| levels.get(name)).copied();
-            hierarchies::attribute(job, name, column, data, fixed)
-        });
-        // In the order of the columns, whichever thread was first.
-        let attributes: Vec<Result<Attribute>> = attributes.collect();
-        let attributes: Vec<Attribute> =
-            attributes.into_iter().filter_map(|attribute| mistakes.note(attribute)).collect();
-        // Models look at the rows of their columns, which must be there.
-        let required = match &spilled {
-            None => None,
-            Some(spilled) => {
-                let names = job.policy.require.iter().filter_map(|require| require.sensitive.as_ref());
-                let mut columns: Vec<Column> = Vec::new();
-                for name in names {
-                    if columns.iter().all(|column| column.name() != name) {
-                        columns.push(spilled.column(&table, name)?);
-                    }
-                }
-                Some(Table::new(columns)?)
-            }
-        };
-        let seen = required.as_ref().unwrap_or(&table);
-        mistakes.note(check_unit(job, &table));
-        let Models { columns, models } =
-            requirements::build(job, &requirements, seen, budget_rows, &mut mistakes);
         mistakes.stop()?;
-        let attributes = Attributes::new(attributes)?;
-        let rows: Box<dyn FrequencySource> = match &spilled {
-            None => {
-                let mut rows = Rows::new(&table, &attributes)?;
-                if let Some(unit) = &job.policy.unit {
-                    rows = rows.with_unit(&table, unit)?;
-                }
-                if !columns.is_empty() {
-                    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                    rows = rows.with_sensitive(&table, &columns)?;
-                }
-                Box::new(rows)
-            }
-            Some(spilled) => {
-                let codes =
-                    |name: &String| seen.column(name).map_or(Vec::new(), |column| column.codes().to_vec());
-                spilled.source(&table, &attributes, columns.iter().map(codes).collect())?
-            }
+        let (Some(settings), Some(opened)) = (settings, opened) else {
+            return Err(Error::new(ErrorKind::Internal, "a mistake in the settings was not told"));
         };
-        let k_anonymity: Box<dyn PrivacyModel> = Box::new(model);
-        let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget_rows)?;
-        policy.feasible(table.n_rows() as u64)?;
-        let decided_by = if decide.item == Decide::KOnly { policy.k_only() } else { None };
-        let any = Search::default().algorithm;
-        let (algorithm, node, local) = match algorithm {
-            AlgorithmChoice::Free => (checker.algorithm(&attributes.heights()), None, None),
-            AlgorithmChoice::FullDomain(algorithm) => (algorithm, None, None),
-            AlgorithmChoice::Node(node) => (any, Some(node), None),
-            AlgorithmChoice::Local(local) => (any, None, Some(local)),
-        };
+        let hierarchy_stamps = requirements::stamps_of(job);
+        let data = opened.read(settings.memory.clone(), |name| role(job, name), watch)?;
+        if let Some(spilled) = &data.spilled {
+            check_spilled(job, spilled, &settings.algorithm)?;
+        }
+        let Bound { attributes, rows, policy } = Bound::new(job, &settings, &data, fixed)?;
+        let decided_by = if settings.decide.item == Decide::KOnly { policy.k_only() } else { None };
         let deciding = Problem { source: &*rows, policy: decided_by.as_ref().unwrap_or(&policy) };
-        let (checker_name, checker) = match (node, local) {
-            (None, None) => checker.settle(deciding, algorithm)?,
-            _ => ("none", Search::default().checker),
-        };
+        let (search, checker, node, local) = settings.route(deciding, &attributes)?;
+        let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
-            weights: attributes
-                .iter()
-                .map(|attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0))
-                .collect(),
+            weights: attributes.iter().map(weight).collect(),
+            names: Names {
+                checker,
+                marking: settings.marking.name,
+                metric: settings.metric.name,
+                decide: settings.decide.name,
+            },
+            metric: settings.metric.item,
+            job: job.clone(),
+            format: data.format,
+            files: data.files,
+            table: data.table,
+            spilled: data.spilled.map(Arc::new),
             policy,
             decided_by,
-            search: Search { algorithm, checker, marking: marking.item, threads, ..Search::default() },
+            search,
             node,
             local,
-            names: Names {
-                checker: checker_name,
-                marking: marking.name,
-                metric: metric.name,
-                decide: decide.name,
-            },
-            metric: metric.item,
-            job: job.clone(),
-            format,
-            files,
-            table,
             attributes,
             rows,
-            spilled,
             hierarchy_stamps,
         })
     }
@@ -325,6 +218,168 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+/// What a job says beside its columns, checked as far as that is possible without the data.
+struct Settings<'a> {
+    algorithm: AlgorithmChoice,
+    checker: CheckerChoice,
+    marking: &'static Entry<Marking>,
+    metric: &'static Entry<&'static dyn Metric>,
+    decide: &'static Entry<Decide>,
+    threads: usize,
+    k_anonymity: KAnonymity,
+    budget: Budget,
+    requirements: Vec<Requirement<'a>>,
+    memory: Option<Memory>,
+}
+
+impl<'a> Settings<'a> {
+    /// All of them, or all mistakes.
+    fn of(job: &'a Job, mistakes: &mut Mistakes) -> Option<Self> {
+        let algorithm = mistakes.note(AlgorithmChoice::new(job));
+        let checker = match &job.search.checker {
+            None => mistakes.note(CheckerChoice::new(job, None)),
+            Some(name) => mistakes.note(
+                named(job, check::ALL, "checker", &job.search.checker, name)
+                    .and_then(|named| CheckerChoice::new(job, Some(named))),
+            ),
+        };
+        let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
+        let metric = mistakes.note(named(job, metric::ALL, "metric", &job.search.metric, "loss"));
+        let decide = mistakes.note(named(job, DECIDE, "decide", &job.search.decide, "all"));
+        let threads = mistakes.note(threads(job));
+        let k_anonymity = mistakes.note(k_anonymity(job));
+        let budget = mistakes.note(budget(job));
+        if let Some(metric) = metric {
+            mistakes.note(check_weights(job, metric));
+        }
+        mistakes.note(check_roles(job, WithoutQuasi::Refused));
+        orders::check(job, mistakes);
+        let requirements = requirements::check(job, mistakes);
+        let memory = mistakes.note(Memory::of(job)).flatten();
+        Some(Settings {
+            algorithm: algorithm?,
+            checker: checker?,
+            marking: marking?,
+            metric: metric?,
+            decide: decide?,
+            threads: threads?,
+            k_anonymity: k_anonymity?,
+            budget: budget?,
+            requirements,
+            memory,
+        })
+    }
+
+    /// How to search, what the checker is called, and what takes the place of the search.
+    fn route(
+        &self,
+        deciding: Problem<'_>,
+        attributes: &Attributes,
+    ) -> Result<(Search, &'static str, Option<NodeSearch>, Option<LocalSearch>)> {
+        let any = Search::default().algorithm;
+        let (algorithm, node, local) = match self.algorithm {
+            AlgorithmChoice::Free => (self.checker.algorithm(&attributes.heights()), None, None),
+            AlgorithmChoice::FullDomain(algorithm) => (algorithm, None, None),
+            AlgorithmChoice::Node(node) => (any, Some(node), None),
+            AlgorithmChoice::Local(local) => (any, None, Some(local)),
+        };
+        let (name, checker) = match (node, local) {
+            (None, None) => self.checker.settle(deciding, algorithm)?,
+            _ => ("none", Search::default().checker),
+        };
+        let (marking, threads) = (self.marking.item, self.threads);
+        Ok((Search { algorithm, checker, marking, threads, ..Search::default() }, name, node, local))
+    }
+}
+
+/// A job's hierarchies and policy, tied to its data.
+struct Bound {
+    attributes: Attributes,
+    rows: Box<dyn FrequencySource>,
+    policy: Policy,
+}
+
+impl Bound {
+    fn new(
+        job: &Job,
+        settings: &Settings<'_>,
+        data: &Loaded,
+        fixed: Option<&BTreeMap<String, u8>>,
+    ) -> Result<Self> {
+        let Loaded { table, spilled, .. } = data;
+        let n_rows = table.n_rows() as u64;
+        let budget = settings.budget.rows(n_rows);
+        let mut mistakes = Mistakes::default();
+        if budget > n_rows {
+            let mistake = format!("suppression of {budget} rows is over 100 %: the table has {n_rows}");
+            let mistake = job.mistake(&["policy", "suppression"], mistake);
+            mistakes.0.push(mistake.with_hint("write a smaller number of rows or a percentage (\"1%\")"));
+        }
+        let attributes = attributes(job, table, fixed, &mut mistakes);
+        // Models look at the rows of their columns, which must be there.
+        let required = spilled.as_ref().map(|spilled| required_columns(job, table, spilled)).transpose()?;
+        let seen = required.as_ref().unwrap_or(table);
+        mistakes.note(check_unit(job, table));
+        let Models { columns, models } =
+            requirements::build(job, &settings.requirements, seen, budget, &mut mistakes);
+        mistakes.stop()?;
+        let attributes = Attributes::new(attributes)?;
+        let rows: Box<dyn FrequencySource> = match spilled {
+            None => {
+                let mut rows = Rows::new(table, &attributes)?;
+                if let Some(unit) = &job.policy.unit {
+                    rows = rows.with_unit(table, unit)?;
+                }
+                if !columns.is_empty() {
+                    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                    rows = rows.with_sensitive(table, &columns)?;
+                }
+                Box::new(rows)
+            }
+            Some(spilled) => {
+                let codes =
+                    |name: &String| seen.column(name).map_or(Vec::new(), |column| column.codes().to_vec());
+                spilled.source(table, &attributes, columns.iter().map(codes).collect())?
+            }
+        };
+        let k_anonymity: Box<dyn PrivacyModel> = Box::new(settings.k_anonymity);
+        let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
+        policy.feasible(n_rows)?;
+        Ok(Bound { attributes, rows, policy })
+    }
+}
+
+/// The quasi-identifiers of a job, each tied to its column, in the order of the job.
+fn attributes(
+    job: &Job,
+    table: &Table,
+    fixed: Option<&BTreeMap<String, u8>>,
+    mistakes: &mut Mistakes,
+) -> Vec<Attribute> {
+    let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
+    let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
+    let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
+        let data = table.column(name).expect("every declared column is in the table");
+        let fixed = fixed.and_then(|levels| levels.get(name)).copied();
+        hierarchies::attribute(job, name, column, data, fixed)
+    });
+    // In the order of the columns, whichever thread was first.
+    let attributes: Vec<Result<Attribute>> = attributes.collect();
+    attributes.into_iter().filter_map(|attribute| mistakes.note(attribute)).collect()
+}
+
+/// The columns that a job's requirements are about, of a table whose rows are elsewhere.
+fn required_columns(job: &Job, table: &Table, spilled: &Spilled) -> Result<Table> {
+    let names = job.policy.require.iter().filter_map(|require| require.sensitive.as_ref());
+    let mut columns: Vec<Column> = Vec::new();
+    for name in names {
+        if columns.iter().all(|column| column.name() != name) {
+            columns.push(spilled.column(table, name)?);
+        }
+    }
+    Table::new(columns)
 }
 
 /// Fails where rows do not say whom they are about, unless the job says what they are.

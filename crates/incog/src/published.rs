@@ -1,7 +1,7 @@
 //! What came of a job, in a few lines for people.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::Quality;
 use incog_verify::Report;
@@ -17,6 +17,14 @@ pub struct Published {
     pub path: PathBuf,
     /// Where its record is, if one was written.
     pub record: Option<PathBuf>,
+    /// What there is to say of it.
+    pub report: ReleaseReport,
+}
+
+/// What there is to say of a release.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReleaseReport {
     /// What each quasi-identifier became: its name, its level, and the highest level there is. None where recoding is
     /// local.
     pub levels: Vec<(String, u8, u8)>,
@@ -43,7 +51,7 @@ pub struct Published {
     /// What there is to say of the search, a line each.
     pub notes: Vec<String>,
     /// What the independent checker found.
-    pub report: Report,
+    pub checked: Report,
     /// What it would take to keep one column more detailed, the cheapest first.
     pub better: Vec<Better>,
 }
@@ -93,13 +101,37 @@ pub(crate) fn percent_at_most(share: f64) -> String {
 
 impl fmt::Display for Published {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", from_here(&self.path).display())?;
+        self.report.write(f, self.record.as_deref())
+    }
+}
+
+impl fmt::Display for ReleaseReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, None)
+    }
+}
+
+impl ReleaseReport {
+    /// As text; `record` is where the record of the release is.
+    fn write(&self, f: &mut fmt::Formatter<'_>, record: Option<&Path>) -> fmt::Result {
         let n_released = self.rows - self.suppressed_rows;
-        writeln!(
-            f,
-            "{}: {n_released} rows released, {} suppressed",
-            from_here(&self.path).display(),
-            self.suppressed_rows
-        )?;
+        writeln!(f, "{n_released} rows released, {} suppressed", self.suppressed_rows)?;
+        self.write_columns(f)?;
+        self.write_quality(f)?;
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
+        }
+        writeln!(f, "\n\nverified independently, from the released labels:")?;
+        write_report(f, &self.checked)?;
+        if let Some(record) = record {
+            writeln!(f, "record: {}", from_here(record).display())?;
+        }
+        self.write_better(f)
+    }
+
+    /// What became of each quasi-identifier, and what that cost.
+    fn write_columns(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, level, highest) in &self.levels {
             let how = match (*level, *highest) {
                 (0, _) => "as collected".to_owned(),
@@ -112,14 +144,16 @@ impl fmt::Display for Published {
         }
         if let Some((columns, distortion)) = &self.local {
             columns.iter().try_for_each(|column| writeln!(f, "  {column}"))?;
-            let n_groups: u64 = self.report.group_sizes.iter().map(|(_, groups)| groups).sum();
+            let n_groups: u64 = self.checked.group_sizes.iter().map(|(_, groups)| groups).sum();
             write!(f, "{n_groups} groups, distortion {distortion:.4}, ")?;
         }
         write!(f, "loss {:.4}", self.loss)?;
         let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
-        if !is_told {
-            write!(f, ", {} {:.4}", self.metric, self.score)?;
-        }
+        if is_told { Ok(()) } else { write!(f, ", {} {:.4}", self.metric, self.score) }
+    }
+
+    /// How good it is, of its kind.
+    fn write_quality(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.quality {
             Quality::Optimal => {
                 write!(
@@ -143,17 +177,11 @@ impl fmt::Display for Published {
             ),
             Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
         }?;
-        if let Some(judged) = self.judged {
-            write!(f, " ({judged})")?;
-        }
-        for note in &self.notes {
-            write!(f, "\n{note}")?;
-        }
-        writeln!(f, "\n\nverified independently, from the released labels:")?;
-        write_report(f, &self.report)?;
-        if let Some(record) = &self.record {
-            writeln!(f, "record: {}", from_here(record).display())?;
-        }
+        self.judged.map_or(Ok(()), |judged| write!(f, " ({judged})"))
+    }
+
+    /// What it would take to keep more detail.
+    fn write_better(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.better.is_empty() {
             return Ok(());
         }

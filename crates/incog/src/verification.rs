@@ -28,9 +28,9 @@ use crate::requirements::{self, Cells, RequirePart};
 use crate::source::{self, Data};
 
 /// A release as strings.
-pub(crate) struct Released<'a>(pub(crate) Release<'a>);
+pub(crate) struct Released(pub(crate) Release);
 
-impl Labels for Released<'_> {
+impl Labels for Released {
     fn header(&self) -> Vec<&str> {
         self.0.header()
     }

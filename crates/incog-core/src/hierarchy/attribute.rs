@@ -4,6 +4,8 @@
 //! value code. A value may be a leaf of the hierarchy without occurring in the data, never the other way round. Only the empty
 //! text, which no hierarchy can name, takes the branch of the missing value; the two stay apart as collected.
 
+use std::sync::Arc;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, MAX_ATTRIBUTES};
 use crate::table::Column;
@@ -132,9 +134,9 @@ fn not_covered(column: &Column, leaves: &[Option<u32>], n_missing: usize, origin
 /// The quasi-identifier: its attributes in declared order.
 ///
 /// # Invariants
-/// Between 1 and [`MAX_ATTRIBUTES`] attributes with distinct names.
+/// Between 1 and [`MAX_ATTRIBUTES`] attributes with distinct names. A clone shares them.
 #[derive(Debug, Clone)]
-pub struct Attributes(Vec<Attribute>);
+pub struct Attributes(Arc<[Attribute]>);
 
 impl Attributes {
     /// A quasi-identifier of these attributes.
@@ -154,7 +156,7 @@ impl Attributes {
                 return Err(Error::input(format!("quasi-identifier `{}` is named twice", attribute.name)));
             }
         }
-        Ok(Attributes(attributes))
+        Ok(Attributes(attributes.into()))
     }
 
     /// The heights of the hierarchies, in order.

@@ -94,7 +94,7 @@ impl PerLevel {
 
 impl Recoding {
     /// The released table: generalized, without suppressed records and without identifiers. Record order is kept.
-    pub fn apply<'a>(&self, table: &'a Table, attributes: &'a Attributes) -> Result<Release<'a>> {
+    pub fn apply(&self, table: &Table, attributes: &Attributes) -> Result<Release> {
         let columns: Vec<&[u32]> = attributes
             .iter()
             .map(|attribute| {

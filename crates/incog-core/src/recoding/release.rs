@@ -1,6 +1,8 @@
 //! A table as it would be published: labels instead of values.
 //!
-//! A view: it points into the table and the hierarchies and copies no text, but the labels of boxes.
+//! A view: it shares the columns and the hierarchies and copies no text, but the labels of boxes.
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -12,17 +14,22 @@ const BLOCK: usize = 1 << 15;
 
 /// What leaves the house, if it passes verification.
 #[derive(Debug)]
-pub struct Release<'a> {
-    columns: Vec<ReleasedColumn<'a>>,
+pub struct Release {
+    /// All columns of the table.
+    columns: Arc<[Column]>,
+    attributes: Attributes,
+    /// Those that are released, in the order of the table.
+    released: Vec<ReleasedColumn>,
     /// The records that are released, as row indexes of the table.
     rows: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct ReleasedColumn<'a> {
-    column: &'a Column,
-    /// How it is generalized; `None` if it is as collected.
-    generalized: Option<(&'a Attribute, Generalized)>,
+struct ReleasedColumn {
+    /// Where it stands in the table.
+    place: usize,
+    /// Which attribute it is, and how that is generalized; `None` if it is as collected.
+    generalized: Option<(usize, Generalized)>,
 }
 
 /// At which level a column's labels are.
@@ -41,34 +48,65 @@ pub(super) enum Generalized {
     },
 }
 
-impl<'a> Release<'a> {
+impl Release {
     /// `levels` has an entry for each attribute, `rows` the released records.
     pub(super) fn new(
-        table: &'a Table,
-        attributes: &'a Attributes,
+        table: &Table,
+        attributes: &Attributes,
         levels: Vec<Generalized>,
         rows: Vec<u32>,
     ) -> Self {
-        let mut levels: Vec<Option<(&Attribute, Generalized)>> =
-            attributes.iter().zip(levels).map(Some).collect();
-        let columns = table
+        let mut levels: Vec<Option<Generalized>> = levels.into_iter().map(Some).collect();
+        let released = table
             .columns()
             .iter()
-            .filter(|column| column.role() != Role::Identifier)
-            .map(|column| ReleasedColumn {
-                column,
+            .enumerate()
+            .filter(|(_, column)| column.role() != Role::Identifier)
+            .map(|(place, column)| ReleasedColumn {
+                place,
                 generalized: attributes
                     .iter()
                     .position(|attribute| attribute.name() == column.name())
-                    .and_then(|at| levels[at].take()),
+                    .and_then(|at| Some((at, levels[at].take()?))),
             })
             .collect();
-        Release { columns, rows }
+        Release { columns: table.shared_columns(), attributes: attributes.clone(), released, rows }
+    }
+
+    /// A released column as it was collected, and how it is generalized.
+    fn column(&self, column_idx: usize) -> (&Column, Option<(&Attribute, &Generalized)>) {
+        let ReleasedColumn { place, generalized } = &self.released[column_idx];
+        let generalized = generalized.as_ref().map(|(at, how)| (&self.attributes[*at], how));
+        (&self.columns[*place], generalized)
+    }
+
+    /// The same records in another order: place `i` has what was the record `order[i]`.
+    ///
+    /// # Panics
+    /// When `order` does not name every released record once.
+    #[must_use]
+    pub fn arranged(mut self, order: &[u32]) -> Self {
+        fn in_order<T: Copy>(of: &[T], order: &[u32]) -> Vec<T> {
+            order.iter().map(|&at| of[at as usize]).collect()
+        }
+        let mut is_named = vec![false; self.rows.len()];
+        order.iter().for_each(|&at| is_named[at as usize] = true);
+        let is_order = order.len() == self.rows.len() && is_named.into_iter().all(|is_named| is_named);
+        assert!(is_order, "an order names every record once");
+        self.rows = in_order(&self.rows, order);
+        for released in &mut self.released {
+            match &mut released.generalized {
+                None | Some((_, Generalized::Alike(_))) => {}
+                Some((_, Generalized::ByRow(levels))) => *levels = in_order(levels, order),
+                Some((_, Generalized::Named { codes, .. })) => *codes = in_order(codes, order),
+            }
+        }
+        self
     }
 
     /// The released columns' names, in the order of the table.
     pub fn header(&self) -> Vec<&str> {
-        self.columns.iter().map(|released| released.column.name()).collect()
+        self.released.iter().map(|released| self.columns[released.place].name()).collect()
     }
 
     /// How many records are released.
@@ -76,7 +114,7 @@ impl<'a> Release<'a> {
         self.rows.len()
     }
 
-    /// The records that are released, as row indexes of the table, in its order.
+    /// The records that are released, as row indexes of the table; in its order unless they were [arranged](Self::arranged).
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
@@ -84,7 +122,7 @@ impl<'a> Release<'a> {
     /// All labels that a column may have, by their codes; some may stand in no released record, and some may stand twice
     /// where records have different levels.
     pub fn labels(&self, column_idx: usize) -> impl ExactSizeIterator<Item = &str> {
-        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let (column, generalized) = self.column(column_idx);
         let labels: Vec<&str> = match generalized {
             None => column.dictionary().values().collect(),
             Some((attribute, Generalized::Alike(level))) => {
@@ -111,7 +149,7 @@ impl<'a> Release<'a> {
     /// # Panics
     /// When there are not so many.
     pub fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let (column, generalized) = self.column(column_idx);
         let records = first..first + to.len();
         let rows = &self.rows[records.clone()];
         let values = rows.iter().map(|&row_idx| column.codes()[row_idx as usize]);
@@ -142,7 +180,7 @@ impl<'a> Release<'a> {
 
     /// A released cell.
     pub fn cell(&self, row_idx: usize, column_idx: usize) -> &str {
-        let ReleasedColumn { column, generalized } = &self.columns[column_idx];
+        let (column, generalized) = self.column(column_idx);
         let value = column.codes()[self.rows[row_idx] as usize];
         let (attribute, level) = match generalized {
             None => return column.dictionary().value(value),

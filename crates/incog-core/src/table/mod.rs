@@ -9,6 +9,8 @@ pub mod label;
 
 pub use dictionary::Dictionary;
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 
 /// What a column is to the people in the table.
@@ -143,6 +145,13 @@ impl Column {
         self.role
     }
 
+    /// The same column, declared to be something else.
+    #[must_use]
+    pub fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+
     /// The distinct values, in order of first appearance.
     pub fn dictionary(&self) -> &Dictionary {
         &self.dictionary
@@ -160,10 +169,10 @@ impl Column {
 }
 
 /// The records: columns of equal length and distinct names. Where there are more records than fit the memory, somebody else
-/// has their codes, and the columns have none ([`of_values`](Table::of_values)).
+/// has their codes, and the columns have none ([`of_values`](Table::of_values)). A clone shares the columns.
 #[derive(Debug, Clone)]
 pub struct Table {
-    columns: Vec<Column>,
+    columns: Arc<[Column]>,
     /// Where the columns stand, in the order of their names: there may be a hundred thousand.
     by_name: Vec<u32>,
     n_rows: usize,
@@ -191,7 +200,7 @@ impl Table {
             return Err(Error::input(format!("two columns are named `{}`", name(two[0])))
                 .with_hint("rename one of them in the header"));
         }
-        Ok(Table { columns, by_name, n_rows, has_codes: true })
+        Ok(Table { columns: columns.into(), by_name, n_rows, has_codes: true })
     }
 
     /// A table of `n_rows` records whose codes are elsewhere: the columns have their values, and no rows. An identifier may
@@ -219,6 +228,11 @@ impl Table {
     /// How many records there are.
     pub fn n_rows(&self) -> usize {
         self.n_rows
+    }
+
+    /// The columns, for whoever outlives the table.
+    pub(crate) fn shared_columns(&self) -> Arc<[Column]> {
+        Arc::clone(&self.columns)
     }
 
     /// All columns, in the order of the file.

@@ -33,7 +33,7 @@ use incog_core::{Error, ErrorKind, Result};
 use crate::source::STANDARD;
 
 /// A job for incog: what the data is, what its release must satisfy, and how to get there.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
     /// The job file. Relative paths start from its folder.
@@ -58,7 +58,7 @@ pub struct Job {
 }
 
 /// The data.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// CSV with a header line, also as .gz or .zst, or Parquet; a folder or a list of files is one table; `-` is
@@ -82,7 +82,21 @@ pub enum Paths {
     Several(Vec<PathBuf>),
 }
 
+impl Default for Paths {
+    fn default() -> Self {
+        Paths::Several(Vec::new())
+    }
+}
+
 impl Paths {
+    /// These paths; one is written without brackets.
+    pub(crate) fn of(mut paths: Vec<PathBuf>) -> Self {
+        match paths.len() {
+            1 => Paths::One(paths.remove(0)),
+            _ => Paths::Several(paths),
+        }
+    }
+
     /// All of them.
     pub fn all(&self) -> &[PathBuf] {
         match self {
@@ -136,7 +150,7 @@ pub enum Order {
 }
 
 /// What the release must satisfy.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyJob {
     /// Every released row looks like at least k - 1 others.
@@ -375,6 +389,11 @@ impl Job {
             .with_hint("`incog anonymize` and `incog verify` take it"));
         }
         Job::parse_file(&text, path)
+    }
+
+    /// The text of a job file that says the same.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|_| Error::new(ErrorKind::Internal, "a job cannot be written"))
     }
 
     /// Reads the text of a job file that is nowhere on disk; paths are relative to the current folder.

@@ -259,7 +259,7 @@ impl Record {
                 rows: costs.n_rows,
                 hmac_sha256: match (seen.input, key) {
                     (Some(digest), _) => hex(&digest),
-                    (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_ref())?),
+                    (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
                     (None, None) => String::new(),
                 },
             },

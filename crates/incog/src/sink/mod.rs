@@ -102,6 +102,19 @@ pub(crate) fn write_anatomy<R: Labels>(
     write_labels(labels, file, layout, Rows::new(order, None), watch)?.finish()
 }
 
+/// A release as Arrow record batches. `released` are the places of its columns in the data, and whether they are as collected.
+#[cfg(feature = "parquet")]
+pub(crate) fn to_record_batches<R: Labels>(
+    verified: &Verified<R>,
+    format: &Format,
+    released: &[(usize, bool)],
+) -> Result<Vec<incog_parquet::RecordBatch>> {
+    let Layout::Parquet { types } = Layout::parquet(Path::new(""), format, released)? else {
+        return Err(Error::new(ErrorKind::Internal, "typed columns have no types"));
+    };
+    parquet::to_record_batches(verified.release(), &types)
+}
+
 fn write_labels(
     release: &dyn Labels,
     mut file: Unfinished,
@@ -239,11 +252,19 @@ struct Hashed {
 }
 
 enum Target {
+    /// Only the digest is wanted.
+    Nowhere,
     File(BufWriter<HiddenFile>),
     Standard(BufWriter<File>),
 }
 
 impl Unfinished {
+    /// An output of which only the digest is wanted.
+    pub(crate) fn nowhere() -> Self {
+        let writer = Writer::Plain(Hashed { to: Target::Nowhere, digest: Sha256::new() });
+        Unfinished { place: FilePlace::new(Path::new(STANDARD), Access::Usual), writer }
+    }
+
     /// Starts an output; compressed if its name ends in `.gz` or `.zst`, and `-` is standard output.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         Unfinished::create_in(path, None)
@@ -320,6 +341,7 @@ impl Unfinished {
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
         let file = match to {
+            Target::Nowhere => None,
             Target::Standard(mut stdout) => {
                 stdout.flush().map_err(failed)?;
                 None
@@ -345,7 +367,7 @@ fn folder_of(path: &Path) -> &Path {
 /// An output that is whole and on disk, but not yet under its own name. Dropped, it is gone.
 pub(crate) struct Finished {
     place: FilePlace,
-    /// `None` if it went to standard output.
+    /// `None` if it went to standard output, or nowhere.
     file: Option<HiddenFile>,
     sha256: [u8; 32],
 }
@@ -428,6 +450,7 @@ impl Write for Hashed {
 
     fn flush(&mut self) -> std::io::Result<()> {
         match &mut self.to {
+            Target::Nowhere => Ok(()),
             Target::File(file) => file.flush(),
             Target::Standard(stdout) => stdout.flush(),
         }
@@ -437,6 +460,7 @@ impl Write for Hashed {
 impl Target {
     fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         match self {
+            Target::Nowhere => Ok(()),
             Target::File(file) => file.write_all(bytes),
             Target::Standard(stdout) => stdout.write_all(bytes),
         }

@@ -1,7 +1,7 @@
 //! A release as Parquet: columns that are as collected keep their type, the others are text.
 
 use incog_core::{Result, Watch};
-use incog_parquet::{ColumnType, Released, Writer};
+use incog_parquet::{ColumnType, RecordBatch, Released, Writer, to_batches};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
@@ -20,17 +20,9 @@ pub(super) fn write(
     file: Unfinished,
     watch: &Watch,
 ) -> Result<Unfinished> {
-    let header = release.header();
-    let columns: Vec<Released<'_>> = header
-        .iter()
-        .enumerate()
-        .map(|(at, name)| {
-            let kept = types.get(at).and_then(Option::as_ref);
-            Released { name, kept, labels: release.labels(at) }
-        })
-        .collect();
+    let columns = columns(release, types);
     let mut writer = Writer::new(file, &columns)?;
-    let width = header.len();
+    let width = columns.len();
     match order {
         Rows::AsTheyCome => {
             let n_rows = release.n_rows();
@@ -63,6 +55,31 @@ pub(super) fn write(
         }
     }
     writer.finish()
+}
+
+/// A release as record batches, rows as they come.
+pub(super) fn to_record_batches(
+    release: &dyn Labels,
+    types: &[Option<ColumnType>],
+) -> Result<Vec<RecordBatch>> {
+    let columns = columns(release, types);
+    let codes = |at: usize| {
+        let mut codes = vec![0; release.n_rows()];
+        release.codes_from(at, 0, &mut codes);
+        codes
+    };
+    let codes: Vec<Vec<u32>> = (0..columns.len()).into_par_iter().map(codes).collect();
+    to_batches(&columns, &codes)
+}
+
+/// The columns of a release, with the type of each that is as collected.
+fn columns<'a>(release: &'a dyn Labels, types: &'a [Option<ColumnType>]) -> Vec<Released<'a>> {
+    let header = release.header().into_iter().enumerate();
+    let column = |(at, name)| {
+        let kept = types.get(at).and_then(Option::as_ref);
+        Released { name, kept, labels: release.labels(at) }
+    };
+    header.map(column).collect()
 }
 
 /// Several threads put batches together; those that are ready are encoded meanwhile, in order.

@@ -75,7 +75,7 @@ impl Csv {
         let mut first = Block::default();
         let problem = match splitter.next(&mut first) {
             Err(Problem::NotUtf8 { line, column, first: Some(header) }) => {
-                checked_header(&name, &header)?;
+                checked_header(&called(&name), &header)?;
                 let problem = Some(Problem::NotUtf8 { line, column, first: None });
                 return Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem });
             }
@@ -86,9 +86,9 @@ impl Csv {
             return Err(Error::input(format!("data file `{name}` is empty"))
                 .with_hint("the first line must name the columns"));
         };
-        check_width(&name, width)?;
+        check_width(&called(&name), width)?;
         let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
-        checked_header(&name, &header)?;
+        checked_header(&called(&name), &header)?;
         first.skip(width);
         Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem })
     }
@@ -277,6 +277,11 @@ fn explain(name: &str, has_header: HasHeader, problem: Problem) -> Error {
         ))
         .with_hint("is a quote never closed?"),
     }
+}
+
+/// What a data file is called in messages.
+fn called(name: &str) -> String {
+    format!("data file `{name}`")
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ impl Reader {
     #[cfg(feature = "parquet")]
     fn open_parquet(path: &Path) -> Result<Self> {
         let parquet = Parquet::open(path)?;
-        checked_header(&path.display().to_string(), parquet.header())?;
+        checked_header(&format!("data file `{}`", path.display()), parquet.header())?;
         Ok(Reader::Parquet(Box::new(parquet)))
     }
 

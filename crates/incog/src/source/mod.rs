@@ -9,6 +9,7 @@ mod unchanged;
 mod split;
 mod csv;
 mod data;
+mod input;
 mod hierarchy;
 
 pub use csv::Csv;
@@ -17,6 +18,8 @@ pub(crate) use data::is_parquet;
 pub use data::{Data, Format};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
+pub use input::Input;
+pub(crate) use input::Loaded;
 pub(crate) use unchanged::Stamps;
 use unchanged::{CHANGED, Unchanged, WAIT};
 
@@ -129,32 +132,32 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
 pub(crate) const MAX_COLUMNS: usize = 1 << 18;
 
 /// A file of more columns is refused before anything is made of them: commas alone would fill the memory.
-fn check_width(file: &str, n_columns: usize) -> Result<()> {
+fn check_width(table: &str, n_columns: usize) -> Result<()> {
     if n_columns <= MAX_COLUMNS {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::Limit,
-        format!("data file `{file}` has {n_columns} columns; at most {MAX_COLUMNS} are supported"),
+        format!("{table} has {n_columns} columns; at most {MAX_COLUMNS} are supported"),
     )
     .with_hint("is the first line really the header, and the delimiter the right one?"))
 }
 
-/// Names that can be columns' names. They are not repeated in messages: without a header they would be somebody's
+/// Names that can be columns' names; `table` is what the table is called in messages. They are not repeated in messages: without a header they would be somebody's
 /// cells.
-fn checked_header(file: &str, header: &[String]) -> Result<()> {
-    check_width(file, header.len())?;
+fn checked_header(table: &str, header: &[String]) -> Result<()> {
+    check_width(table, header.len())?;
     let mut places: hash::Map<&str, usize> = hash::Map::default();
     for (at, name) in header.iter().enumerate() {
         if name.chars().any(|letter| letter.is_control() || letter == '\u{FEFF}') {
             return Err(Error::input(format!(
-                "data file `{file}`: a column name contains a line break, a control character or a byte order mark"
+                "{table}: a column name contains a line break, a control character or a byte order mark"
             ))
             .with_hint("is a quote in the header never closed?"));
         }
         if let Some(earlier) = places.insert(name, at) {
             return Err(Error::input(format!(
-                "data file `{file}`: columns {} and {} have the same name",
+                "{table}: columns {} and {} have the same name",
                 earlier + 1,
                 at + 1
             ))

@@ -4,7 +4,7 @@
 //! made the release asks for it before anything appears ([`Spilled::check`]).
 
 use std::borrow::Cow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::recoding::PerLevel;
@@ -84,35 +84,38 @@ fn all_codes(table: &dyn Labels, column_idx: usize) -> LabelColumn<'_> {
 }
 
 /// A release of it.
-pub(crate) struct SpilledRelease<'a> {
-    columns: Vec<ReleasedColumn<'a>>,
-    codes: &'a Codes,
-    failure: &'a Failure,
+pub(crate) struct SpilledRelease {
+    /// The values of all columns.
+    table: Table,
+    attributes: Attributes,
+    spilled: Arc<Spilled>,
+    columns: Vec<ReleasedColumn>,
     /// A bit for each row of the table: is it released? Blocks of rows start with a new word.
     is_released: Vec<u64>,
     /// How many rows are released before each block, and in all.
     before: Vec<usize>,
 }
 
-struct ReleasedColumn<'a> {
+#[derive(Clone, Copy)]
+struct ReleasedColumn {
+    /// Where it stands in the table.
     at: usize,
-    column: &'a Column,
-    /// Its hierarchy and level; `None` if it is as collected.
-    generalized: Option<(&'a Attribute, u8)>,
+    /// Which attribute it is, and its level; `None` if it is as collected.
+    generalized: Option<(usize, u8)>,
 }
 
 /// Words of bits to a block.
 const WORDS: usize = BLOCK.div_ceil(64);
 
-impl<'a> SpilledRelease<'a> {
+impl SpilledRelease {
     /// Finds out which rows are released.
     pub(crate) fn new(
-        table: &'a Table,
-        spilled: &'a Spilled,
-        attributes: &'a Attributes,
+        table: &Table,
+        spilled: &Arc<Spilled>,
+        attributes: &Attributes,
         recoding: &PerLevel,
     ) -> Result<Self> {
-        let Spilled { codes, failure, .. } = spilled;
+        let codes = &spilled.codes;
         let place = |attribute: &Attribute| {
             table
                 .place(attribute.name())
@@ -145,16 +148,19 @@ impl<'a> SpilledRelease<'a> {
             table.columns().iter().enumerate().filter(|(_, column)| column.role() != Role::Identifier);
         let columns = columns
             .map(|(at, column)| {
-                let mut with_levels = attributes.iter().zip(recoding.levels());
-                let generalized = with_levels.find(|(attribute, _)| attribute.name() == column.name());
-                ReleasedColumn {
-                    at,
-                    column,
-                    generalized: generalized.map(|(attribute, &level)| (attribute, level)),
-                }
+                let attribute = attributes.iter().position(|attribute| attribute.name() == column.name());
+                let generalized = attribute.map(|number| (number, recoding.levels()[number]));
+                ReleasedColumn { at, generalized }
             })
             .collect();
-        Ok(SpilledRelease { columns, codes, failure, is_released, before })
+        Ok(SpilledRelease {
+            table: table.clone(),
+            attributes: attributes.clone(),
+            spilled: Arc::clone(spilled),
+            columns,
+            is_released,
+            before,
+        })
     }
 
     /// The row of the table that is the released row of this number.
@@ -177,7 +183,7 @@ impl<'a> SpilledRelease<'a> {
         row
     }
 
-    fn read(&self, column: &ReleasedColumn<'_>, first: usize, to: &mut [u32]) -> Result<()> {
+    fn read(&self, column: ReleasedColumn, first: usize, to: &mut [u32]) -> Result<()> {
         if to.is_empty() {
             return Ok(());
         }
@@ -186,12 +192,12 @@ impl<'a> SpilledRelease<'a> {
         let mut codes = Vec::new();
         while n_done < to.len() {
             let missing = to.len() - n_done;
-            let n = (missing + missing / 16 + 64).min(self.codes.n_rows() - row);
+            let n = (missing + missing / 16 + 64).min(self.spilled.codes.n_rows() - row);
             if n == 0 {
                 return Err(Error::new(ErrorKind::Internal, "a release has fewer rows than it says"));
             }
             codes.resize(n, 0);
-            self.codes.read(column.at, row, &mut codes)?;
+            self.spilled.codes.read(column.at, row, &mut codes)?;
             let mut at = 0;
             while at < n && n_done < to.len() {
                 let in_block = (row + at) % BLOCK;
@@ -211,16 +217,16 @@ impl<'a> SpilledRelease<'a> {
             row += n;
         }
         if let Some((attribute, level)) = column.generalized {
-            let labels = attribute.labels_at(level);
+            let labels = self.attributes[attribute].labels_at(level);
             to.iter_mut().for_each(|code| *code = labels[*code as usize]);
         }
         Ok(())
     }
 }
 
-impl Labels for SpilledRelease<'_> {
+impl Labels for SpilledRelease {
     fn header(&self) -> Vec<&str> {
-        self.columns.iter().map(|released| released.column.name()).collect()
+        self.columns.iter().map(|released| self.table.columns()[released.at].name()).collect()
     }
 
     fn n_rows(&self) -> usize {
@@ -232,17 +238,19 @@ impl Labels for SpilledRelease<'_> {
     }
 
     fn labels(&self, column_idx: usize) -> Vec<&str> {
-        let ReleasedColumn { column, generalized, .. } = &self.columns[column_idx];
+        let ReleasedColumn { at, generalized } = self.columns[column_idx];
         match generalized {
-            None => column.dictionary().values().collect(),
-            Some((attribute, level)) => attribute.hierarchy().labels(*level).values().collect(),
+            None => self.table.columns()[at].dictionary().values().collect(),
+            Some((attribute, level)) => {
+                self.attributes[attribute].hierarchy().labels(level).values().collect()
+            }
         }
     }
 
     fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        if let Err(error) = self.read(&self.columns[column_idx], first, to) {
+        if let Err(error) = self.read(self.columns[column_idx], first, to) {
             to.fill(0);
-            self.failure.note(Err(error));
+            self.spilled.failure.note(Err(error));
         }
     }
 }

@@ -1,0 +1,142 @@
+//! A table from Arrow record batches, and a release as record batches.
+//!
+//! The same cells as from a Parquet file: a value is its canonical text, null is the missing value, the empty text is a value. A
+//! column that is not generalized comes out with the type it went in with, but for dictionaries, which come out as what is in them.
+//! Batches are what a program hands over: what is wrong with them is an error, and nothing of a batch is repeated in it but names
+//! of columns and types.
+//!
+//! Cost: each distinct value is formatted once; each column is read by one thread. Memory: the codes and the distinct values.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_select::take::take;
+use incog_core::table::{Column, Role};
+use incog_core::{Error, ErrorKind, Result, hash};
+use rayon::prelude::*;
+
+use crate::ColumnType;
+use crate::read::Seen;
+use crate::write::{Released, values};
+
+/// Rows of a record batch that is made here (2^20: the texts of one column stay far below the 2 GiB that fit one array).
+const BATCH_ROWS: usize = 1 << 20;
+
+/// Columns without roles, and their types. Fails when there is no batch, when batches differ in names or types of columns, when a
+/// name stands twice, or when a type has no text.
+pub fn read_batches<'a>(
+    batches: impl IntoIterator<Item = &'a RecordBatch>,
+) -> Result<(Vec<Column>, Vec<ColumnType>)> {
+    let batches: Vec<&RecordBatch> = batches.into_iter().collect();
+    let Some(first) = batches.first() else {
+        return Err(Error::input("no record batch is given")
+            .with_hint("a table without rows has one batch without rows"));
+    };
+    let types = types(&first.schema())?;
+    for (number, batch) in batches.iter().enumerate() {
+        let (schema, expected) = (batch.schema(), first.schema());
+        let is_alike =
+            schema.fields().len() == expected.fields().len()
+                && schema.fields().iter().zip(expected.fields()).all(|(field, other)| {
+                    field.name() == other.name() && field.data_type() == other.data_type()
+                });
+        if !is_alike {
+            let mistake = format!("record batch {} has other columns or types than the first", number + 1);
+            return Err(Error::input(mistake).with_hint("all batches of one table have the same schema"));
+        }
+    }
+    let n_rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+    let column = |(at, field): (usize, &Arc<Field>)| -> Result<Column> {
+        let mut column = Column::new(field.name(), Role::Other);
+        column.expect_rows(n_rows);
+        let mut seen = Seen::default();
+        for batch in &batches {
+            let array = plain(batch.column(at)).map_err(|_| unreadable(field))?;
+            seen.append(&array, &mut column)?;
+        }
+        Ok(column)
+    };
+    let schema = first.schema();
+    let fields: Vec<(usize, &Arc<Field>)> = schema.fields().iter().enumerate().collect();
+    // Whatever the number of threads, the first column that cannot be read is told.
+    let columns: Vec<Result<Column>> = fields.into_par_iter().map(column).collect();
+    Ok((columns.into_iter().collect::<Result<_>>()?, types))
+}
+
+/// The types of all columns, if each has a text and a name of its own.
+fn types(schema: &Schema) -> Result<Vec<ColumnType>> {
+    let mut places: hash::Map<&str, usize> = hash::Map::default();
+    let mut types = Vec::with_capacity(schema.fields().len());
+    for (at, field) in schema.fields().iter().enumerate() {
+        if let Some(earlier) = places.insert(field.name(), at) {
+            let mistake = format!("columns {} and {} have the same name", earlier + 1, at + 1);
+            return Err(Error::input(mistake).with_hint("rename one of them"));
+        }
+        types.push(ColumnType::of(field.data_type()).ok_or_else(|| unreadable(field))?);
+    }
+    Ok(types)
+}
+
+fn unreadable(field: &Field) -> Error {
+    Error::input(format!(
+        "column `{}` has the type {}, which is not supported",
+        field.name(),
+        field.data_type()
+    ))
+    .with_hint("leave the column out, or convert it to text, numbers, dates or times")
+}
+
+/// The same cells in a form that [`Seen`] takes.
+fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let (from, to) = match array.data_type() {
+        DataType::Utf8View => (array.clone(), DataType::LargeUtf8),
+        DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8 | DataType::LargeUtf8) => {
+            let keys = Box::new(DataType::Int32);
+            (array.clone(), DataType::Dictionary(keys, values.clone()))
+        }
+        DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8View) => {
+            (array.clone(), DataType::LargeUtf8)
+        }
+        DataType::Dictionary(_, values) => (array.clone(), (**values).clone()),
+        _ => return Ok(array.clone()),
+    };
+    if from.as_dictionary_opt::<Int32Type>().is_some() && from.data_type() == &to {
+        return Ok(from);
+    }
+    arrow_cast::cast(&from, &to)
+}
+
+/// A release as record batches, given the codes of each column's rows. Every column may be null, whether or not a row is.
+pub fn to_batches(columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<Vec<RecordBatch>> {
+    let broken = |what: &str| Error::new(ErrorKind::Internal, what);
+    let n_rows = codes.first().map_or(0, Vec::len);
+    if columns.is_empty() || columns.len() != codes.len() || codes.iter().any(|codes| codes.len() != n_rows) {
+        return Err(broken("the columns of a release are not equally long"));
+    }
+    let values: Vec<ArrayRef> = columns.par_iter().map(values).collect::<Result<_>>()?;
+    for (values, codes) in values.iter().zip(codes) {
+        if codes.iter().any(|&code| code as usize >= values.len()) {
+            return Err(broken("a column of a release has a code without a label"));
+        }
+    }
+    let fields = columns.iter().zip(&values);
+    let fields: Vec<Field> =
+        fields.map(|(column, values)| Field::new(column.name, values.data_type().clone(), true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let mut batches = Vec::new();
+    // Also a release without rows has a schema.
+    for first in (0..n_rows.max(1)).step_by(BATCH_ROWS) {
+        let part = first..n_rows.min(first + BATCH_ROWS);
+        let cells = |(values, codes): (&ArrayRef, &Vec<u32>)| {
+            let codes = UInt32Array::from(codes[part.clone()].to_vec());
+            take(values, &codes, None).map_err(|_| broken("a release's rows cannot be gathered"))
+        };
+        let arrays: Vec<ArrayRef> = values.par_iter().zip(codes).map(cells).collect::<Result<_>>()?;
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
+        batches.push(batch.map_err(|_| broken("a release cannot be put together"))?);
+    }
+    Ok(batches)
+}

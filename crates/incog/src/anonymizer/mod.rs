@@ -1,0 +1,395 @@
+//! What does a program write?
+//!
+//! [`Anonymizer`] says by calls what a job file says by keys, and makes the same plan: the two are doors to one house.
+//! Whatever a call says is checked when the plan is made, together with everything else and with the same errors, so that
+//! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
+//! numbers of a [`Model`]) is checked at once.
+
+mod hierarchy;
+mod model;
+mod release;
+
+pub use hierarchy::{Hierarchy, Number};
+pub use model::Model;
+pub use release::Release;
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use incog_core::privacy::Budget;
+use incog_core::{Error, Result, Watch};
+use incog_verify::{RecodingClaim, Report};
+
+use crate::FrontierReport;
+use crate::anonymize::{Anonymized, Attempt, RowOrder};
+use crate::compare::{Comparison, MODELS};
+use crate::job::OrderJob;
+use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, Order, Output, Paths, RecordJob, RoleJob};
+use crate::plan::Plan;
+use crate::published::Published;
+use crate::report::SearchReport;
+use crate::search::Listing;
+use crate::source::Input;
+
+/// What is to be released, and what the release must satisfy.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, Model};
+///
+/// # fn main() -> incog::Result<()> {
+/// let table = [
+///     ("name", vec!["Ada", "Bo", "Cy", "Di"]),
+///     ("zip", vec!["53715", "53715", "53703", "53706"]),
+///     ("age", vec!["34", "36", "51", "58"]),
+///     ("illness", vec!["flu", "asthma", "flu", "none"]),
+/// ];
+/// let release = Anonymizer::new(table)
+///     .identifier("name")
+///     .quasi_identifier("zip", Hierarchy::mask_right())
+///     .quasi_identifier("age", Hierarchy::intervals([5, 10, 20]).top(90))
+///     .sensitive("illness")
+///     .require(Model::alpha_k("illness", "1/2")?)
+///     .k(2)
+///     .suppression("1%")?
+///     .anonymize()?;
+/// assert_eq!(release.n_rows(), 4);
+/// assert!(release.column("name").is_none(), "identifiers are never released");
+/// println!("{}", release.report());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing happens before `anonymize`, `search` or another question"]
+pub struct Anonymizer {
+    job: Job,
+    input: Input,
+    /// What a job file could not have said.
+    mistakes: Vec<Error>,
+    has_k: bool,
+    /// What all columns are that nobody names.
+    rest: Option<RoleJob>,
+    watch: Arc<Watch>,
+}
+
+impl Anonymizer {
+    /// Starts with a table: columns of text, Arrow record batches, or a path. Every column is to be declared, once.
+    pub fn new(input: impl Into<Input>) -> Self {
+        let input = input.into();
+        let mut job = Job::default();
+        job.input.path = Paths::of(input.paths());
+        Anonymizer {
+            job,
+            input,
+            mistakes: Vec::new(),
+            has_k: false,
+            rest: None,
+            watch: Arc::new(Watch::new()),
+        }
+    }
+
+    /// Starts with a job, its data where it says.
+    ///
+    /// ```no_run
+    /// # fn main() -> incog::Result<()> {
+    /// let job = incog::Job::read("incog.toml".as_ref())?;
+    /// let release = incog::Anonymizer::from_job(job).k(20).anonymize()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_job(job: Job) -> Self {
+        let input = Input::of_job(&job);
+        Anonymizer { input, has_k: true, ..Anonymizer::new(Input::files::<PathBuf>([])) }.with(job)
+    }
+
+    fn with(mut self, job: Job) -> Self {
+        self.job = job;
+        self
+    }
+
+    /// Takes other data of the same columns.
+    pub fn data(mut self, input: impl Into<Input>) -> Self {
+        self.input = input.into();
+        self.job.input.path = Paths::of(self.input.paths());
+        self.job.lines.forget(&["input", "path"]);
+        self
+    }
+
+    /// Declares a column that names a person outright: it is dropped.
+    pub fn identifier(self, name: impl Into<String>) -> Self {
+        self.column(name.into(), RoleJob::Identifier, None)
+    }
+
+    /// Declares a column that could single a person out together with others, and what its values may become.
+    pub fn quasi_identifier(self, name: impl Into<String>, hierarchy: Hierarchy) -> Self {
+        self.column(name.into(), RoleJob::QuasiIdentifier, Some(hierarchy))
+    }
+
+    /// Declares a column that nobody should learn about a person: it is released as it is, and measured.
+    pub fn sensitive(self, name: impl Into<String>) -> Self {
+        self.column(name.into(), RoleJob::Sensitive, None)
+    }
+
+    /// Declares a column that is released as it is.
+    pub fn other(self, name: impl Into<String>) -> Self {
+        self.column(name.into(), RoleJob::Other, None)
+    }
+
+    /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
+    pub fn rest(mut self, role: RoleJob) -> Self {
+        self.rest = Some(role);
+        self
+    }
+
+    /// Says in which order the values of a quasi-identifier stand, for `ordered-set` and `mondrian`.
+    pub fn order(mut self, name: &str, order: OrderJob) -> Self {
+        match self.job.columns.get_mut(name) {
+            Some(column) => column.order = Some(order),
+            None => {
+                let mistake = format!("an order is given for `{name}`, which is not declared");
+                self.mistakes.push(Error::input(mistake).with_hint("declare the column first"));
+            }
+        }
+        self
+    }
+
+    fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
+        let column = ColumnJob { role, hierarchy: hierarchy.map(Hierarchy::into_job), order: None };
+        if self.job.columns.contains_key(&name) {
+            let mistake = format!("column `{name}` is declared twice");
+            self.mistakes.push(Error::input(mistake).with_hint("a column has one role"));
+            return self;
+        }
+        self.job.columns.insert(name, column);
+        self
+    }
+
+    /// Every released row looks like at least k - 1 others.
+    pub fn k(mut self, k: u64) -> Self {
+        // What does not fit is refused like a k that is larger than the table.
+        self.job.policy.k = i64::try_from(k).unwrap_or(i64::MAX);
+        self.job.lines.forget(&["policy", "k"]);
+        self.has_k = true;
+        self
+    }
+
+    /// How many rows may be left out: a count (`"5"`) or a share (`"1%"`, rounded down). None unless given.
+    pub fn suppression(mut self, suppression: &str) -> Result<Self> {
+        let text = suppression.trim();
+        self.job.policy.suppression = Some(match text.parse() {
+            Ok(rows) => CountOrText::Count(rows),
+            Err(_) => {
+                Budget::parse(text)?;
+                CountOrText::Text(text.to_owned())
+            }
+        });
+        self.job.lines.forget(&["policy", "suppression"]);
+        Ok(self)
+    }
+
+    /// The column that says whom a row is about, where a person may have several: k then counts persons. Never released.
+    pub fn unit(mut self, name: impl Into<String>) -> Self {
+        self.job.policy.unit = Some(name.into());
+        self
+    }
+
+    /// Rows that do not say whom they are about count as rows of nobody. Without it they are an error.
+    pub fn missing_unit_is_nobody(mut self) -> Self {
+        self.job.policy.missing_unit = Some(MissingUnit::Nobody);
+        self
+    }
+
+    /// Requires one more privacy model.
+    pub fn require(mut self, model: Model) -> Self {
+        self.job.policy.require.push(model.into_job());
+        self
+    }
+
+    /// Names the algorithm, as `incog list` does. Without it the best full-domain generalization is found.
+    pub fn algorithm(mut self, name: impl Into<String>) -> Self {
+        self.job.search.algorithm = Some(name.into());
+        self
+    }
+
+    /// Names the metric by which the best release is picked; `loss` unless given.
+    pub fn metric(mut self, name: impl Into<String>) -> Self {
+        self.job.search.metric = Some(name.into());
+        self
+    }
+
+    /// How much a quasi-identifier counts in the metric; 1 unless given.
+    pub fn weight(mut self, name: impl Into<String>, weight: f64) -> Self {
+        self.job.search.weights.insert(name.into(), weight);
+        self
+    }
+
+    /// Changes whatever else the job file has a key for.
+    ///
+    /// ```
+    /// # let table = [("age", vec!["34", "36"])];
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let anonymizer = Anonymizer::new(table)
+    ///     .quasi_identifier("age", Hierarchy::suppress())
+    ///     .k(2)
+    ///     .settings(|job| job.search.max_steps = Some(100));
+    /// ```
+    pub fn settings(mut self, change: impl FnOnce(&mut Job)) -> Self {
+        change(&mut self.job);
+        self
+    }
+
+    /// Rows are released in the order of the input. It can tell whose they are, so they are shuffled unless this is called.
+    pub fn keep_order(mut self) -> Self {
+        self.output().order = Order::Input;
+        self
+    }
+
+    /// The file of the publisher's key, made if it is not there: `incog.key` in the current folder unless given.
+    pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.output().key = Some(path.into());
+        self
+    }
+
+    /// Releases are written without a record.
+    pub fn without_record(mut self) -> Self {
+        self.output().record = Some(RecordJob::Wanted(false));
+        self
+    }
+
+    fn output(&mut self) -> &mut Output {
+        self.job.output.get_or_insert_default()
+    }
+
+    /// Progress and cancelling, by a watch that is shared with another thread.
+    pub fn watch(mut self, watch: &Arc<Watch>) -> Self {
+        self.watch = Arc::clone(watch);
+        self
+    }
+
+    /// The same as a job file. A table in memory is standard input there.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("age", vec!["34", "36"])];
+    /// let anonymizer = Anonymizer::new(table).quasi_identifier("age", Hierarchy::intervals([5, 10])).k(2);
+    /// assert!(anonymizer.to_job()?.contains("intervals = [5, 10]"));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn to_job(&self) -> Result<String> {
+        self.check()?;
+        self.job.to_toml()
+    }
+
+    /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
+    /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
+    pub fn anonymize(self) -> Result<Release> {
+        let watch = Arc::clone(&self.watch);
+        let plan = self.plan()?;
+        let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == Order::Shuffle);
+        let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
+        match plan.make(rows, &watch)? {
+            Attempt::Made(made) => Release::new(plan, *made, watch),
+            Attempt::Impossible(obstacle) => Err(plan.impossible(&obstacle)),
+        }
+    }
+
+    /// The same, written where the job says, with its record.
+    pub fn publish(self) -> Result<Published> {
+        let watch = Arc::clone(&self.watch);
+        let plan = self.plan()?;
+        match plan.anonymize(&watch)? {
+            Anonymized::Published(published) => Ok(*published),
+            Anonymized::Impossible(obstacle) => Err(plan.impossible(&obstacle)),
+        }
+    }
+
+    /// Finds every generalization that satisfies the policy.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let found = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2).search()?;
+    /// assert_eq!((found.satisfying, found.lattice_nodes), (5, 6));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn search(self) -> Result<SearchReport> {
+        let watch = Arc::clone(&self.watch);
+        self.plan()?.search(Listing::All, &watch)
+    }
+
+    /// Finds the best generalization for each k of a range: what one more person in each group costs.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let frontier = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).frontier(2..=4)?;
+    /// assert_eq!(frontier.frontier.len(), 3);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn frontier(mut self, ks: RangeInclusive<u64>) -> Result<FrontierReport> {
+        if !self.has_k {
+            self = self.k(1);
+        }
+        let watch = Arc::clone(&self.watch);
+        self.plan()?.frontier(ks, &watch)
+    }
+
+    /// Makes, verifies and measures a release by each recoding model; none is kept.
+    pub fn compare(self) -> Result<Comparison> {
+        self.compare_models(&MODELS)
+    }
+
+    /// The same for some models, by their names in `incog list`.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let comparison = Anonymizer::new(table)
+    ///     .quasi_identifier("zip", Hierarchy::mask_right())
+    ///     .k(2)
+    ///     .compare_models(&["full-domain", "top-down"])?;
+    /// let losses: Vec<f64> = comparison.models.iter().map(|model| model.release.as_ref().unwrap().loss).collect();
+    /// assert!(losses[1] <= losses[0]);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn compare_models(self, models: &[&str]) -> Result<Comparison> {
+        let watch = Arc::clone(&self.watch);
+        let (job, input) = self.checked()?;
+        let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
+        Plan::to_compare_input(&job, input, &watch)?.compare(&models, &watch)
+    }
+
+    /// Checks a released file against these data and this policy, trusting nothing but the data. How it was recoded is found out.
+    pub fn verify(self, release: impl AsRef<Path>) -> Result<Report> {
+        self.plan()?.verify(release.as_ref(), None, RecodingClaim::FullDomain)
+    }
+
+    fn plan(self) -> Result<Plan> {
+        let watch = Arc::clone(&self.watch);
+        let (job, input) = self.checked()?;
+        Plan::of_input(&job, input, None, &watch)
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(mistake) = self.mistakes.first() {
+            return Err(mistake.clone());
+        }
+        if !self.has_k {
+            return Err(Error::input("`policy.k` is missing").with_hint("common choices are 3, 5, 11 and 20"));
+        }
+        Ok(())
+    }
+
+    /// The job and its data, once nothing is wrong with the calls themselves.
+    fn checked(mut self) -> Result<(Job, Input)> {
+        self.check()?;
+        if let Some(role) = self.rest {
+            let delimiter = crate::plan::delimiter(&self.job)?;
+            let names = self.input.clone().open(delimiter)?.header().to_vec();
+            for name in names.into_iter().filter(|name| self.job.policy.unit.as_ref() != Some(name)) {
+                self.job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
+            }
+        }
+        Ok((self.job, self.input))
+    }
+}

@@ -1,0 +1,216 @@
+//! Data, wherever they are: in files, or in memory already.
+//!
+//! An [`Input`] says where rows come from. Opening it tells the names of the columns, so that mistakes can be told before
+//! anything else is read; reading it gives a table with a role for each column. Tables in memory are coded when they are handed
+//! over, and are not copied again.
+//!
+//! | made from | missing is | comes out as |
+//! |---|---|---|
+//! | a path: `"data.csv"` | as in the file | text, or the types of the file |
+//! | columns of text: `[("age", vec!["34", "41"])]` | the empty text, as in CSV | text |
+//! | Arrow record batches | null; the empty text is a value | the types of the batches |
+
+use std::path::{Path, PathBuf};
+
+use incog_core::table::{Column, Role, Table};
+use incog_core::{Error, Result, Stage, Watch};
+
+use crate::job::Job;
+use crate::source::{Data, Format, STANDARD, checked_header};
+use crate::spill::{Memory, Spilled};
+
+/// What messages call a table that is in memory.
+const IN_MEMORY: &str = "the table";
+
+/// Where the rows of a table come from: files, columns of text, or Arrow record batches.
+///
+/// ```
+/// use incog::Input;
+///
+/// let file: Input = "patients.csv".into();
+/// let columns: Input = [("age", vec!["34", "41"]), ("zip", vec!["53715", ""])].into();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Input(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// Files and folders that together are one table.
+    Files(Vec<PathBuf>),
+    /// Columns without roles, and how their cells are written; or why they cannot be.
+    Columns(Result<(Vec<Column>, Format)>),
+}
+
+/// Data whose columns are known by name.
+pub(crate) struct Opened(OpenedKind);
+
+enum OpenedKind {
+    Files(Box<Data>),
+    Columns { header: Vec<String>, columns: Vec<Column>, format: Format },
+}
+
+/// Data as a plan needs them.
+pub(crate) struct Loaded {
+    pub(crate) table: Table,
+    /// How the input's cells are written.
+    pub(crate) format: Format,
+    /// The files that were read; none if the table was in memory.
+    pub(crate) files: Vec<PathBuf>,
+    /// The rows of the table, where they did not fit the memory.
+    pub(crate) spilled: Option<Spilled>,
+}
+
+impl Input {
+    /// The files that a job names.
+    pub(crate) fn of_job(job: &Job) -> Self {
+        Input(Kind::Files(job.inputs()))
+    }
+
+    /// Several files or folders, which together are one table.
+    pub fn files<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
+        Input(Kind::Files(paths.into_iter().map(Into::into).collect()))
+    }
+
+    /// Columns of text, each with its name; an empty text is the missing value, as in CSV. Columns that are not equally long or not
+    /// differently named are an error when the table is used.
+    pub fn columns<N, C>(columns: impl IntoIterator<Item = (N, C)>) -> Self
+    where
+        N: Into<String>,
+        C: IntoIterator,
+        C::Item: AsRef<str>,
+    {
+        let column = |(name, cells): (N, C)| {
+            let mut column = Column::new(name, Role::Other);
+            for cell in cells {
+                column.push(cell.as_ref())?;
+            }
+            column.shrink();
+            Ok(column)
+        };
+        let columns: Result<Vec<Column>> = columns.into_iter().map(column).collect();
+        Input(Kind::Columns(columns.map(|columns| (columns, Format::Csv { delimiter: b',' }))))
+    }
+
+    /// The paths that a job would name: standard input, if the table is in memory.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Kind::Files(files) => files.clone(),
+            Kind::Columns(_) => vec![STANDARD.into()],
+        }
+    }
+
+    /// Finds out the columns' names. Without a delimiter, CSV files have their header's most frequent one.
+    pub(crate) fn open(self, delimiter: Option<u8>) -> Result<Opened> {
+        match self.0 {
+            Kind::Files(files) => Ok(Opened(OpenedKind::Files(Box::new(Data::open(&files, delimiter)?)))),
+            Kind::Columns(columns) => {
+                let (columns, format) = columns?;
+                let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
+                if header.is_empty() {
+                    return Err(Error::input("the table has no columns"));
+                }
+                checked_header(IN_MEMORY, &header)?;
+                Ok(Opened(OpenedKind::Columns { header, columns, format }))
+            }
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl Input {
+    /// Arrow record batches of one schema, which together are one table. Null is the missing value, and the empty text is a value.
+    pub fn record_batches<'a>(batches: impl IntoIterator<Item = &'a incog_parquet::RecordBatch>) -> Self {
+        let read = incog_parquet::read_batches(batches);
+        Input(Kind::Columns(read.map(|(columns, types)| (columns, Format::Parquet { types }))))
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl From<Vec<incog_parquet::RecordBatch>> for Input {
+    fn from(batches: Vec<incog_parquet::RecordBatch>) -> Self {
+        Input::record_batches(&batches)
+    }
+}
+
+#[cfg(feature = "parquet")]
+impl From<incog_parquet::RecordBatch> for Input {
+    fn from(batch: incog_parquet::RecordBatch) -> Self {
+        Input::record_batches([&batch])
+    }
+}
+
+impl From<&str> for Input {
+    fn from(path: &str) -> Self {
+        Input::files([path])
+    }
+}
+
+impl From<&Path> for Input {
+    fn from(path: &Path) -> Self {
+        Input::files([path])
+    }
+}
+
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
+        Input::files([path])
+    }
+}
+
+impl<N: Into<String>, S: AsRef<str>> From<Vec<(N, Vec<S>)>> for Input {
+    fn from(columns: Vec<(N, Vec<S>)>) -> Self {
+        Input::columns(columns)
+    }
+}
+
+impl<N: Into<String>, S: AsRef<str>, const COLUMNS: usize> From<[(N, Vec<S>); COLUMNS]> for Input {
+    fn from(columns: [(N, Vec<S>); COLUMNS]) -> Self {
+        Input::columns(columns)
+    }
+}
+
+impl Opened {
+    /// The columns' names.
+    pub(crate) fn header(&self) -> &[String] {
+        match &self.0 {
+            OpenedKind::Files(data) => data.header(),
+            OpenedKind::Columns { header, .. } => header,
+        }
+    }
+
+    /// All rows, with a role for each column. A table without rows is refused; of files, what does not fit the memory is spilled.
+    /// Stops when the watch is cancelled.
+    pub(crate) fn read(
+        self,
+        memory: Option<Memory>,
+        role: impl Fn(&str) -> Role,
+        watch: &Watch,
+    ) -> Result<Loaded> {
+        match self.0 {
+            OpenedKind::Files(data) => {
+                let files = data.files().to_vec();
+                let (table, format, spilled) = match memory {
+                    Some(memory) => data.read_within(memory, role, watch)?,
+                    None => {
+                        let (table, format) = data.read(role, watch)?;
+                        (table, format, None)
+                    }
+                };
+                Ok(Loaded { table, format, files, spilled })
+            }
+            OpenedKind::Columns { columns, format, .. } => {
+                watch.enter(Stage::Reading);
+                let with_role = |column: Column| {
+                    let role = role(column.name());
+                    column.with_role(role)
+                };
+                let table = Table::new(columns.into_iter().map(with_role).collect())?;
+                if table.n_rows() == 0 {
+                    return Err(Error::input("the table has no rows"));
+                }
+                watch.count_rows(table.n_rows() as u64);
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None })
+            }
+        }
+    }
+}
