@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use incog_core::algorithm::{Algorithm, Search, TopDownOptions, top_down};
+use incog_core::algorithm::{Search, TopDownOptions, Traversal, top_down};
 use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Costs, Distortion};
@@ -136,7 +136,7 @@ fn measure(
             let start = Instant::now();
             let costs = Costs::new(problem, &attributes)?;
             let search = Search {
-                algorithm: Algorithm::Incognito,
+                algorithm: Traversal::Incognito,
                 checker: check::choose(problem, None)?,
                 ..Search::default()
             };

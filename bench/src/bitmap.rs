@@ -6,7 +6,7 @@
 //! marital status, occupation, race and education. All times include building the index.
 
 use incog_core::Result;
-use incog_core::algorithm::Algorithm;
+use incog_core::algorithm::Traversal;
 use incog_core::check::{BitmapOptions, CheckerKind, CubeOptions, Intersect, Problem, Stop};
 use incog_core::frequency::Rows;
 use incog_core::privacy::Policy;
@@ -19,7 +19,7 @@ use crate::{Arguments, Contestant, Measured, race, say};
 const NAMES: [&str; 4] = ["marital_status", "occupation", "race", "education"];
 
 const fn incognito(name: &'static str, checker: CheckerKind) -> Contestant {
-    Contestant { name, algorithm: Algorithm::Incognito, checker }
+    Contestant { name, algorithm: Traversal::Incognito, checker }
 }
 
 const fn bitmap(name: &'static str, intersect: Intersect, stop: Stop) -> Contestant {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use incog_core::Result;
-use incog_core::algorithm::Algorithm;
+use incog_core::algorithm::Traversal;
 use incog_core::check::{self, BitmapOptions, CheckerKind, CubeOptions, Materialize, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
@@ -25,7 +25,7 @@ const FIELD: [Contestant; 5] = [
 ];
 
 const fn contestant(name: &'static str, checker: CheckerKind) -> Contestant {
-    Contestant { name, algorithm: Algorithm::Incognito, checker }
+    Contestant { name, algorithm: Traversal::Incognito, checker }
 }
 
 pub(crate) fn suite(arguments: &Arguments) -> Result<()> {

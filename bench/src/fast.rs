@@ -123,7 +123,7 @@ pub(crate) fn complete<'a>(problem: Problem<'a>, attributes: &'a Attributes) -> 
     let run = move || {
         let algorithm = algorithm::choose(&attributes.heights());
         let checker = match algorithm {
-            algorithm::Algorithm::Cover => CheckerKind::Kept,
+            algorithm::Traversal::Cover => CheckerKind::Kept,
             _ => CheckerKind::RollUp,
         };
         let outcome = Search { algorithm, checker, ..Search::default() }.run(problem, &Watch::new())?;

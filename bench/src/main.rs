@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use dataset::Dataset;
-use incog_core::algorithm::{Algorithm, Marking, Search};
+use incog_core::algorithm::{Marking, Search, Traversal};
 use incog_core::check::{CheckerKind, CubeOptions, Materialize, Problem, Work};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
@@ -97,28 +97,28 @@ enum Suite {
 #[derive(Debug, Clone, Copy)]
 struct Contestant {
     name: &'static str,
-    algorithm: Algorithm,
+    algorithm: Traversal,
     checker: CheckerKind,
 }
 
 const BOTTOM_UP: Contestant =
-    Contestant { name: "bottom-up", algorithm: Algorithm::BottomUp, checker: CheckerKind::Scan };
+    Contestant { name: "bottom-up", algorithm: Traversal::BottomUp, checker: CheckerKind::Scan };
 const BOTTOM_UP_SORT: Contestant =
-    Contestant { name: "bottom-up sort", algorithm: Algorithm::BottomUp, checker: CheckerKind::Sort };
+    Contestant { name: "bottom-up sort", algorithm: Traversal::BottomUp, checker: CheckerKind::Sort };
 const BOTTOM_UP_ROLL_UP: Contestant =
-    Contestant { name: "bottom-up roll-up", algorithm: Algorithm::BottomUp, checker: CheckerKind::RollUp };
+    Contestant { name: "bottom-up roll-up", algorithm: Traversal::BottomUp, checker: CheckerKind::RollUp };
 const BINARY: Contestant =
-    Contestant { name: "binary search", algorithm: Algorithm::Samarati, checker: CheckerKind::Scan };
+    Contestant { name: "binary search", algorithm: Traversal::Samarati, checker: CheckerKind::Scan };
 const BASIC: Contestant =
-    Contestant { name: "basic Incognito", algorithm: Algorithm::Incognito, checker: CheckerKind::RollUp };
+    Contestant { name: "basic Incognito", algorithm: Traversal::Incognito, checker: CheckerKind::RollUp };
 const SUPER_ROOTS: Contestant = Contestant {
     name: "super-roots Incognito",
-    algorithm: Algorithm::Incognito,
+    algorithm: Traversal::Incognito,
     checker: CheckerKind::SuperRoots,
 };
 const CUBE: Contestant = Contestant {
     name: "cube Incognito",
-    algorithm: Algorithm::Incognito,
+    algorithm: Traversal::Incognito,
     checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL),
 };
 
@@ -358,7 +358,7 @@ fn cube(arguments: &Arguments, data: &Dataset, memory: Option<u64>) -> Result<()
             [("level 0", Materialize::ZeroLevel), ("every level", Materialize::EveryLevel)]
         {
             let checker = CheckerKind::Cube(CubeOptions { materialize, memory });
-            let search = Search { algorithm: Algorithm::Incognito, checker, ..Search::default() };
+            let search = Search { algorithm: Traversal::Incognito, checker, ..Search::default() };
             let (mut build, mut walk) = (Duration::MAX, Duration::MAX);
             let mut work = Work::default();
             for _ in 0..arguments.rounds.min(3) {

@@ -8,17 +8,17 @@
 
 use std::time::{Duration, Instant};
 
-use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
-    Aim, BY_GROUPS, Choice, Cuts, Extent, Limits, MondrianOptions, SINGLE, mondrian, optimum,
+    self, ALL, Aim, Algorithm, Choice, Cuts, Extent, Family, MondrianOptions, Settings, Task, mondrian,
+    optimum,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::Policy;
-use incog_core::recoding::{PerBox, PerGroup, PerValue};
-use incog_core::registry::find;
+use incog_core::recoding::{PerBox, PerGroup, PerValue, Recoding};
+use incog_core::registry::{Entry, find};
 use incog_core::{Error, Result, Watch};
 
 use crate::dataset::{self, Dataset};
@@ -129,17 +129,9 @@ fn searches<'a>(
             Ok(found.best.map(|best| Answer::Node(best.statistics)))
         }) as Box<dyn Fn() -> _>,
     );
-    for entry in SINGLE.iter().filter(|entry| ["full-subtree", "unrestricted"].contains(&entry.name)) {
-        add(
-            entry.name,
-            Box::new(move || {
-                let found = entry.item.run(problem, attributes, aim, 1, Limits::default(), &Watch::new())?;
-                Ok(found.and_then(|found| match found.recoding {
-                    SingleAnswer::Values(values) => Some(Answer::Values(values)),
-                    SingleAnswer::Levels(_) => None,
-                }))
-            }),
-        );
+    let is_single = |name: &str| ["full-subtree", "unrestricted"].contains(&name);
+    for entry in ALL.iter().filter(|entry| is_single(entry.name)) {
+        add(entry.name, Box::new(move || run(entry, problem, attributes, aim)));
     }
     for (name, cuts) in [("mondrian strict", Cuts::Strict), ("mondrian relaxed", Cuts::Relaxed)] {
         let domains = domains(data, attributes, Ordered::Numbers)?;
@@ -153,16 +145,37 @@ fn searches<'a>(
             }),
         );
     }
-    for entry in BY_GROUPS {
-        add(
-            entry.name,
-            Box::new(move || {
-                let found = entry.item.run(problem, attributes, aim, &Watch::new())?;
-                Ok(found.map(|found| Answer::Groups(found.recoding)))
-            }),
-        );
+    for entry in ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {
+        add(entry.name, Box::new(move || run(entry, problem, attributes, aim)));
     }
     Ok(all)
+}
+
+/// What an algorithm of the list answers.
+fn run(
+    entry: &Entry<Algorithm>,
+    problem: Problem<'_>,
+    attributes: &Attributes,
+    aim: Aim<'_>,
+) -> Result<Option<Answer>> {
+    let (domains, settings, watch) = (vec![None; attributes.len()], Settings::default(), Watch::new());
+    let task = Task {
+        problem,
+        attributes,
+        aim,
+        metric: "loss",
+        domains: &domains,
+        settings: &settings,
+        watch: &watch,
+    };
+    let Some(algorithm::Answer::Recoding { recoding, .. }) = (entry.item.run)(&task)? else {
+        return Ok(None);
+    };
+    Ok(match *recoding {
+        Recoding::PerValue(values) => Some(Answer::Values(Box::new(values))),
+        Recoding::PerGroup(groups) => Some(Answer::Groups(groups)),
+        Recoding::PerLevel(_) | Recoding::PerBox(_) => None,
+    })
 }
 
 fn score(

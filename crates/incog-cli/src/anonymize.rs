@@ -1,11 +1,12 @@
 //! `incog anonymize`.
 
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use incog::database::{AnonymizedDatabase, DatabasePlan};
 use incog::job::DatabaseJob;
-use incog::{Anonymized, Error, Plan, Record, Result, Trust};
+use incog::{Anonymizer, Error, ErrorKind, Published, Record, Result, Trust, key_of};
 
 use crate::output::complain;
 use crate::overrides::{JobArguments, OutputArguments, from_here};
@@ -35,11 +36,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         output.apply_to_database(&mut database)?;
         return run_database(&database, watch);
     }
-    let plan = match replay {
+    let anonymizer = match replay {
         None => {
             let mut job = job.job()?;
             output.apply(&mut job)?;
-            Plan::new(&job, &watch)?
+            Anonymizer::from_job(job)
         }
         Some(path) => {
             let record = Record::read(&path, Trust::default())?;
@@ -55,7 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
                 return Err(Error::input("a replay does not know where to write the release")
                     .with_hint("give --output"));
             }
-            let key = job.key()?;
+            let key = key_of(&job)?;
             let key = key
                 .as_ref()
                 .filter(|&key| Record::read(&path, Trust { key: Some(key), publisher: None }).is_ok());
@@ -64,13 +65,26 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
                     "note: whether the hierarchies are those of the record cannot be told without the key that it is sealed with",
                 );
             }
-            Plan::like(&job, &record, key, &watch)?
+            Anonymizer::from_job(job).like(&record, key)?
         }
     };
-    match plan.anonymize(&watch)? {
-        // Standard output may be the release itself: the summary is for people.
-        Anonymized::Published(published) => Ok(done(watch, &published.to_string())),
-        Anonymized::Impossible(obstacle) => Ok(impossible(watch, &obstacle)),
+    let published = anonymizer.watch(watch.shared()).publish();
+    // Standard output may be the release itself: the summary is for people.
+    summarize(watch, published.map(|published: Published| published.to_string()))
+}
+
+/// Prints what came of a job.
+fn summarize(watch: Watched, published: Result<String>) -> Result<ExitCode> {
+    match published {
+        Ok(summary) => Ok(done(watch, &summary)),
+        Err(error) if error.kind() == ErrorKind::Impossible => {
+            watch.done();
+            complain("nothing satisfies the policy, nothing was written");
+            // Whoever wrote the job knows the policy.
+            complain(&error.source().map_or(String::new(), ToString::to_string));
+            Ok(ExitCode::from(1))
+        }
+        Err(error) => Err(error),
     }
 }
 

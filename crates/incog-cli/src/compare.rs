@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use incog::compare::MODELS;
-use incog::{Plan, Result};
+use incog::{Anonymizer, Result};
 
 use crate::output::print;
 use crate::overrides::JobArguments;
@@ -37,12 +37,12 @@ enum Format {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let watch = watch()?;
-    let plan = Plan::to_compare(&arguments.job.job()?, &watch)?;
-    let models = match arguments.models.as_slice() {
-        [] => MODELS.iter().map(|&name| name.to_owned()).collect(),
-        models => models.to_vec(),
+    let models: Vec<&str> = match arguments.models.as_slice() {
+        [] => MODELS.to_vec(),
+        models => models.iter().map(String::as_str).collect(),
     };
-    let comparison = plan.compare(&models, &watch)?;
+    let anonymizer = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared());
+    let comparison = anonymizer.compare_models(&models)?;
     watch.done();
     if let Some(path) = &arguments.chart {
         comparison.write_chart(path)?;

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use incog::algorithm::Family;
 use incog::registry::{Entry, Status, nearest};
 use incog::{Error, Result};
 
@@ -63,11 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn everything() -> Vec<Explained> {
     let mut everything = Vec::new();
     add(&mut everything, "privacy model", incog::privacy::ALL);
-    add(&mut everything, "algorithm", incog::algorithm::ALL);
-    add(&mut everything, "algorithm for single-dimension recoding", incog::algorithm::SINGLE);
-    add(&mut everything, "algorithm for multi-dimension or cell recoding", incog::algorithm::BY_GROUPS);
-    add(&mut everything, "algorithm for recoding by intervals and boxes", incog::algorithm::BOXES);
-    add(&mut everything, "algorithm for local recoding", incog::algorithm::LOCAL);
+    for family in Family::ALL {
+        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
+        add(&mut everything, family.kind(), entries);
+    }
     add(&mut everything, "algorithm for databases", incog::relational::ALL);
     add(&mut everything, "checker", incog::check::ALL);
     add(&mut everything, "marking", incog::algorithm::MARKINGS);
@@ -76,8 +76,12 @@ fn everything() -> Vec<Explained> {
     everything
 }
 
-fn add<T>(everything: &mut Vec<Explained>, kind: &'static str, entries: &'static [Entry<T>]) {
-    everything.extend(entries.iter().map(|entry| Explained {
+fn add<T: 'static>(
+    everything: &mut Vec<Explained>,
+    kind: &'static str,
+    entries: impl IntoIterator<Item = &'static Entry<T>>,
+) {
+    everything.extend(entries.into_iter().map(|entry| Explained {
         kind,
         name: entry.name,
         summary: entry.summary,

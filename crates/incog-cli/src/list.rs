@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use incog::Result;
+use incog::algorithm::Family;
 use incog::registry::Entry;
 
 use crate::output::print;
@@ -10,11 +11,10 @@ use crate::output::print;
 pub(crate) fn run() -> Result<ExitCode> {
     let mut text = String::new();
     section(&mut text, "privacy models", incog::privacy::ALL);
-    section(&mut text, "algorithms", incog::algorithm::ALL);
-    section(&mut text, "single-dimension recoding", incog::algorithm::SINGLE);
-    section(&mut text, "multi-dimension and cell recoding", incog::algorithm::BY_GROUPS);
-    section(&mut text, "recoding by intervals and boxes", incog::algorithm::BOXES);
-    section(&mut text, "local recoding", incog::algorithm::LOCAL);
+    for family in Family::ALL {
+        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
+        section(&mut text, family.title(), entries);
+    }
     section(&mut text, "databases", incog::relational::ALL);
     section(&mut text, "checkers", incog::check::ALL);
     section(&mut text, "marking", incog::algorithm::MARKINGS);
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn section<T>(text: &mut String, title: &str, entries: &[Entry<T>]) {
+fn section<T: 'static>(text: &mut String, title: &str, entries: impl IntoIterator<Item = &'static Entry<T>>) {
     text.push_str(&format!("{title}\n"));
     for entry in entries {
         text.push_str(&format!("  {:<24}{}\n{:26}{}\n", entry.name, entry.summary, "", entry.reference));

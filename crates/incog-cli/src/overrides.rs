@@ -289,7 +289,7 @@ impl JobArguments {
         let beside = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> =
             self.hierarchies.iter().cloned().chain([beside.join("hierarchies"), beside]).collect();
-        job.find_hierarchies(&folders)?;
+        incog::find_hierarchies(&mut job, &folders)?;
         Ok(job)
     }
 
@@ -521,7 +521,7 @@ fn give_rest(job: &mut Job, rest: Rest) -> Result<()> {
         Rest::Sensitive => RoleJob::Sensitive,
         Rest::Other => RoleJob::Other,
     };
-    for name in job.header()? {
+    for name in incog::header_of(job)? {
         job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
     }
     Ok(())

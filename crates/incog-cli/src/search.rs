@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use incog::{Error, Listing, Plan, Result};
+use incog::{Anonymizer, Error, Listing, Result};
 
 use crate::output::print;
 use crate::overrides::JobArguments;
@@ -42,9 +42,8 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
         return Err(Error::input("--chart is for a range of k").with_hint("add -k 2..100"));
     }
     let watch = watch()?;
-    let plan = Plan::new(&arguments.job.job()?, &watch)?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
-    let report = plan.search(listing, &watch)?;
+    let report = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared()).search_listing(listing)?;
     watch.done();
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
@@ -65,8 +64,7 @@ fn every_k(arguments: Arguments, range: RangeInclusive<u64>) -> Result<ExitCode>
         return Err(Error::input("--all is for one k").with_hint("give one k, such as -k 5"));
     }
     let watch = watch()?;
-    let plan = Plan::new(&arguments.job.job()?, &watch)?;
-    let report = plan.frontier(range, &watch)?;
+    let report = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared()).frontier(range)?;
     watch.done();
     if let Some(path) = &arguments.chart {
         report.write_chart(path)?;

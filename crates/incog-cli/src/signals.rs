@@ -32,6 +32,13 @@ pub(crate) struct Watched {
     progress: Option<JoinHandle<()>>,
 }
 
+impl Watched {
+    /// The watch, for whoever keeps it.
+    pub(crate) fn shared(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+}
+
 /// A file that may grow no further (`ulimit -f`) is then an error like a full disk, not a signal that ends the process
 /// before it has cleaned up. To be called before there are threads: they inherit it.
 pub(crate) fn outlive_file_limits() {

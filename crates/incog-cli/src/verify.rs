@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::database::{DatabasePlan, DatabaseRecord};
 use incog::job::{AnyJob, DatabaseJob};
 use incog::verify::{Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
-use incog::{Error, Job, Key, Plan, PublicKey, Record, Result, Trust};
+use incog::{Anonymizer, Error, Job, Key, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
 use crate::signals::{Watched, watch};
@@ -92,17 +92,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let record = arguments.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
     let job: Option<Job> = job.and_then(AnyJob::table);
-    let mut report = match (&job, &record) {
-        (Some(job), None) => {
-            Plan::new(job, &watch)?.verify(&arguments.release, arguments.delimiter, recoding)?
-        }
-        (Some(job), Some(record)) => Plan::like(job, record, trust.key, &watch)?.verify_record(
-            &arguments.release,
-            arguments.delimiter,
-            record,
-            trust.key,
-        )?,
-        (None, Some(record)) => incog::verify_against(&arguments.release, record, arguments.delimiter)?,
+    let anonymizer = |job: Job| Anonymizer::from_job(job).watch(watch.shared());
+    let (release, delimiter) = (arguments.release.as_path(), arguments.delimiter);
+    let mut report = match (job, &record) {
+        (Some(job), None) => anonymizer(job).verify_file(release, delimiter, recoding)?,
+        (Some(job), Some(record)) => anonymizer(job).verify_record(release, delimiter, record, trust.key)?,
+        (None, Some(record)) => incog::check_against_record(release, record, delimiter)?,
         (None, None) => {
             let claim = |column: &String| SensitiveClaim {
                 column: column.clone(),
@@ -121,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 sensitive: arguments.sensitive.iter().map(claim).collect(),
                 source: None,
             };
-            incog::verify::check(&*incog::read_release(&arguments.release, arguments.delimiter)?, &claims)
+            incog::verify::check(&*incog::read_release(release, delimiter)?, &claims)
         }
     };
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));

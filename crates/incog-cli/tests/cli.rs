@@ -466,7 +466,8 @@ fn bad_settings_are_refused() {
     job.refused(&["no column is a quasi-identifier"], "role");
     // What a flag says is on no line of the job.
     Job::new().refused_with(&["-k", "0"], &["error: k is 0"], "");
-    Job::new().refused_with(&["--algorithm", "best"], &["error: unknown algorithm `best`"], "incognito");
+    Job::new().refused_with(&["--algorithm", "worst"], &["error: unknown algorithm `worst`"], "incognito");
+    Job::new().refused_with(&["--algorithm", "best"], &["error: `best` finds one release"], "incognito");
     std::fs::remove_file(job.path("incog.toml")).unwrap();
     job.refused(&["cannot read the job file"], "");
 }
@@ -551,9 +552,6 @@ fn usage_errors_are_exit_code_2_and_help_is_0() {
     // The help lists every registered name.
     for names in [
         incog_core::algorithm::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>(),
-        incog_core::algorithm::LOCAL.iter().map(|entry| entry.name).collect(),
-        incog_core::algorithm::SINGLE.iter().map(|entry| entry.name).collect(),
-        incog_core::algorithm::BY_GROUPS.iter().map(|entry| entry.name).collect(),
         incog_core::check::ALL.iter().map(|entry| entry.name).collect(),
         incog_core::algorithm::MARKINGS.iter().map(|entry| entry.name).collect(),
         incog_core::metric::ALL.iter().map(|entry| entry.name).collect(),

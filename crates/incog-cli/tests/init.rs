@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use incog::job::RoleJob;
-use incog::{Init, Job, Plan, Replace, Watch};
+use incog::{Anonymizer, Init, Job, Replace, Watch};
 use incog_testkit::data::{csv_rows, outside_file, project};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -357,7 +357,7 @@ proptest! {
         let path = folder.path("incog.toml");
         let init = Init::new(&folder.path("data.csv"), Some(','), &Watch::new()).unwrap();
         init.write(&path, 5, Replace::Never).unwrap();
-        let plan = |path: &Path| Plan::new(&Job::read(path).unwrap(), &Watch::new());
+        let plan = |path: &Path| Anonymizer::from_job(Job::read(path).unwrap()).check();
         match plan(&path) {
             Ok(_) => prop_assert_eq!(init.n_undecided(), 0),
             Err(error) => {

@@ -9,7 +9,7 @@ use std::fmt;
 /// The result of everything here that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error with its kind, a message and, where one is known, a hint what to do.
+/// An error with its kind, a message, where one is known a hint what to do, and where it comes from another, that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -18,6 +18,8 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
+    /// What it comes from.
+    source: Option<Error>,
 }
 
 /// Who can do something about an error.
@@ -43,7 +45,7 @@ pub enum ErrorKind {
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), hint: None }))
+        Error(Box::new(Inner { kind, message: message.into(), hint: None, source: None }))
     }
 
     /// Data, hierarchy or setting that the user can mend.
@@ -55,6 +57,13 @@ impl Error {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error, which comes from another.
+    #[must_use]
+    pub fn with_source(mut self, source: Error) -> Self {
+        self.0.source = Some(source);
         self
     }
 
@@ -83,4 +92,8 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}

@@ -97,10 +97,6 @@ mod tests {
         }
         of(privacy::ALL)
             .chain(of(algorithm::ALL))
-            .chain(of(algorithm::LOCAL))
-            .chain(of(algorithm::SINGLE))
-            .chain(of(algorithm::BY_GROUPS))
-            .chain(of(algorithm::BOXES))
             .chain(of(algorithm::MARKINGS))
             .chain(of(relational::ALL))
             .chain(of(check::ALL))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::Watch;
-use incog_core::algorithm::{Algorithm, Marking, Outcome, Search};
+use incog_core::algorithm::{Marking, Outcome, Search, Traversal};
 use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::{Attribute, Attributes};
@@ -68,7 +68,7 @@ impl Adult {
     }
 }
 
-fn run(rows: &Rows, k: u64, algorithm: Algorithm, checker: CheckerKind, marking: Marking) -> Outcome {
+fn run(rows: &Rows, k: u64, algorithm: Traversal, checker: CheckerKind, marking: Marking) -> Outcome {
     let policy = Policy::k_anonymity(k).unwrap();
     let search = Search { algorithm, checker, marking, ..Search::default() };
     search.run(Problem { source: rows, policy: &policy }, &Watch::new()).unwrap()
@@ -82,14 +82,14 @@ fn node_counts_are_those_of_the_expected_table() {
     for row in table {
         let (_, rows) = adult.first(row["qid_size"] as usize);
         let columns = [
-            ("bottom_up_direct", Algorithm::BottomUp, CheckerKind::RollUp, Marking::Direct),
-            ("bottom_up_all", Algorithm::BottomUp, CheckerKind::SuperRoots, Marking::Transitive),
-            ("incognito_direct", Algorithm::Incognito, CheckerKind::RollUp, Marking::Direct),
-            ("incognito_direct", Algorithm::Incognito, CheckerKind::SuperRoots, Marking::Direct),
-            ("incognito_all", Algorithm::Incognito, CheckerKind::SuperRoots, Marking::Transitive),
+            ("bottom_up_direct", Traversal::BottomUp, CheckerKind::RollUp, Marking::Direct),
+            ("bottom_up_all", Traversal::BottomUp, CheckerKind::SuperRoots, Marking::Transitive),
+            ("incognito_direct", Traversal::Incognito, CheckerKind::RollUp, Marking::Direct),
+            ("incognito_direct", Traversal::Incognito, CheckerKind::SuperRoots, Marking::Direct),
+            ("incognito_all", Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive),
             (
                 "incognito_all",
-                Algorithm::Incognito,
+                Traversal::Incognito,
                 CheckerKind::Cube(incog_core::check::CubeOptions::ZERO_LEVEL),
                 Marking::Transitive,
             ),
@@ -112,7 +112,7 @@ fn every_iteration_of_incognito_is_that_of_the_expected_table() {
     let table = numbers("expected_per_size.csv");
     assert_eq!(table.len(), 18);
     for k in [2, 10] {
-        let outcome = run(&rows, k, Algorithm::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
+        let outcome = run(&rows, k, Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
         let expected: Vec<_> = table.iter().filter(|row| row["k"] == k).collect();
         assert_eq!(outcome.iterations.len(), expected.len());
         for (iteration, row) in outcome.iterations.iter().zip(expected) {
@@ -133,11 +133,11 @@ fn work_on_nine_attributes_is_as_recorded() {
     for (checker, scans, groups) in
         [(CheckerKind::RollUp, 178, 6_512), (CheckerKind::SuperRoots, 163, 11_442)]
     {
-        let work = run(&rows, 2, Algorithm::Incognito, checker, Marking::Transitive).work;
+        let work = run(&rows, 2, Traversal::Incognito, checker, Marking::Transitive).work;
         assert_eq!((work.table_scans, work.groups_touched), (scans, groups), "{checker:?}");
     }
     let (_, rows) = adult.first(6);
-    let work = run(&rows, 2, Algorithm::BottomUp, CheckerKind::RollUp, Marking::Transitive).work;
+    let work = run(&rows, 2, Traversal::BottomUp, CheckerKind::RollUp, Marking::Transitive).work;
     assert_eq!((work.table_scans, work.groups_touched), (1, 1_141_449));
 }
 
@@ -146,7 +146,7 @@ fn the_minimal_nodes_and_their_smallest_groups_are_those_of_the_expected_lists()
     let Some(adult) = Adult::load() else { return };
     let (attributes, rows) = adult.first(9);
     for (k, n_minimal) in [(2, 55), (10, 38)] {
-        let outcome = run(&rows, k, Algorithm::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
+        let outcome = run(&rows, k, Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
         let policy = Policy::k_anonymity(k).unwrap();
         let problem = Problem { source: &rows, policy: &policy };
         let described =
@@ -239,7 +239,7 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
             let problem = Problem { source: &rows, policy: &policy };
             let find =
                 |algorithm| Search { algorithm, ..Search::default() }.run(problem, &Watch::new()).unwrap();
-            let (incognito, exhaustive) = (find(Algorithm::Incognito), find(Algorithm::Exhaustive));
+            let (incognito, exhaustive) = (find(Traversal::Incognito), find(Traversal::Exhaustive));
             assert_eq!(incognito.holding, exhaustive.holding, "{name} {k} {budget}");
             assert_eq!(incognito.minimal, exhaustive.minimal, "{name} {k} {budget}");
             assert!(!incognito.holding.is_empty(), "{name} {k} {budget}: else this shows little");
@@ -252,7 +252,7 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
 #[test]
 fn little_room_for_groups_changes_no_node() {
     let Some(adult) = Adult::load() else { return };
-    let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
     for budget in [0, 45_222 / 20] {
         let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
         let rows = || Rows::new(&adult.table, &adult.attributes).unwrap();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
-use incog_core::algorithm::{self, Algorithm, Coverage, MARKINGS, Outcome, Record, Search};
+use incog_core::algorithm::{self, Coverage, MARKINGS, Outcome, Record, Search, Traversal};
 use incog_core::check::{
     self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop, Work,
 };
@@ -53,7 +53,7 @@ fn check(sample: &Sample, k: u64, budget: u64, width: KeyWidth) -> Result<(), Te
     let table = sample.table();
     let rows = Rows::with_width(&table, &sample.attributes(&table), width).unwrap();
     let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-    for algorithm in algorithm::ALL {
+    for algorithm in algorithm::traversals() {
         for checker in checkers() {
             for marking in MARKINGS {
                 let search =
@@ -265,12 +265,12 @@ fn with_several_threads_families_are_searched_on_other_threads() {
 
 #[test]
 fn too_many_subsets_are_refused_and_not_chosen() {
-    assert_eq!(algorithm::choose(&[1; 20]), Algorithm::Cover);
-    assert_eq!(algorithm::choose(&[1; 30]), Algorithm::BottomUp);
+    assert_eq!(algorithm::choose(&[1; 20]), Traversal::Cover);
+    assert_eq!(algorithm::choose(&[1; 30]), Traversal::BottomUp);
     let with = |checker, n_attributes| algorithm::choose_for(checker, &vec![1; n_attributes]);
-    assert_eq!(with(CheckerKind::RollUp, 18), Algorithm::Incognito);
-    assert_eq!(with(CheckerKind::RollUp, 20), Algorithm::BottomUp);
-    assert_eq!(with(CheckerKind::Kept, 20), Algorithm::Cover);
+    assert_eq!(with(CheckerKind::RollUp, 18), Traversal::Incognito);
+    assert_eq!(with(CheckerKind::RollUp, 20), Traversal::BottomUp);
+    assert_eq!(with(CheckerKind::Kept, 20), Traversal::Cover);
     let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()]];
     let columns = (0..20).map(|at| SampleColumn {
         name: format!("q{at}"),
@@ -285,7 +285,7 @@ fn too_many_subsets_are_refused_and_not_chosen() {
     let error = Search::default().run(problem, &Watch::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.hint().unwrap().contains("bottom-up"));
-    let bottom_up = Search { algorithm: Algorithm::BottomUp, ..Search::default() };
+    let bottom_up = Search { algorithm: Traversal::BottomUp, ..Search::default() };
     assert_eq!(bottom_up.run(problem, &Watch::new()).unwrap().minimal, [0]);
 }
 
@@ -296,7 +296,7 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     let table = sample.table();
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
     let policy = Policy::k_anonymity(2).unwrap();
-    for algorithm in algorithm::ALL {
+    for algorithm in algorithm::traversals() {
         let watch = Watch::new();
         watch.cancel();
         let search = Search { algorithm: algorithm.item, ..Search::default() };
@@ -310,7 +310,7 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     let cube = Search { checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::default() };
     assert!(cube.run(problem, &cancelled).is_err());
     assert_eq!(cancelled.nodes_judged(), 0, "the cube stops while it is being built");
-    for algorithm in algorithm::ALL {
+    for algorithm in algorithm::traversals() {
         let watch = Watch::new();
         let search = Search { algorithm: algorithm.item, ..Search::default() };
         let outcome = search.run(problem, &watch).unwrap();

@@ -2,7 +2,7 @@
 
 use incog_core::Watch;
 use incog_core::algorithm::{
-    Algorithm, BestFirst, Limits, Quality, Search, best_first, has_best_first_search,
+    BestFirst, Limits, Quality, Search, Traversal, best_first, has_best_first_search,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -30,7 +30,7 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
     if let Some(weights) = weights {
         costs = costs.with_weights(weights).unwrap();
     }
-    let search = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+    let search = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
     let all = search.run(problem, &Watch::new()).unwrap();
     let (lattice, holding) = (&all.lattice, &all.holding);
     for entry in metric::ALL.iter().filter(|entry| has_best_first_search(entry.item)) {

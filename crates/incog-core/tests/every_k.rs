@@ -1,6 +1,6 @@
 //! One walk finds for each node the largest k, and for each k the best node: the same as a search for each k.
 
-use incog_core::algorithm::{Algorithm, KRange, Search, every_k};
+use incog_core::algorithm::{KRange, Search, Traversal, every_k};
 use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{KeyWidth, Rows};
 use incog_core::metric::{self, Costs, Needs};
@@ -38,7 +38,7 @@ fn check(
     prop_assert_eq!(watch.nodes_judged(), found.n_counted);
     prop_assert!(found.n_counted <= found.lattice.n_nodes() as u64);
     let mut expected = vec![None; found.lattice.n_nodes()];
-    let search = Search { algorithm: Algorithm::Exhaustive, checker: CheckerKind::Scan, ..Search::default() };
+    let search = Search { algorithm: Traversal::Exhaustive, checker: CheckerKind::Scan, ..Search::default() };
     let costs_policy = policy(unit, start, budget);
     let costs = Costs::new(Problem { source: &rows, policy: &costs_policy }, &attributes).unwrap();
     let metrics: Vec<_> = metric::ALL.iter().filter(|entry| entry.item.needs() != Needs::Groups).collect();

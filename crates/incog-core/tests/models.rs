@@ -1,7 +1,7 @@
 //! Every privacy model is decided as its definition says, and every search finds the nodes that follow: eIncognito, that is.
 
 use incog_core::algorithm::{
-    self, Algorithm, Limits, MARKINGS, Outcome, Quality, Search, best_first, has_best_first_search, optimum,
+    self, Limits, MARKINGS, Outcome, Quality, Search, Traversal, best_first, has_best_first_search, optimum,
 };
 use incog_core::check::{self, BitmapOptions, CheckerKind, Intersect, Problem, Stop};
 use incog_core::frequency::{FrequencySource, Method, Rows};
@@ -165,7 +165,7 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
         expected.push((levels, out.len() as u64));
     }
     let nodes: Vec<Vec<u8>> = expected.iter().map(|(levels, _)| levels.clone()).collect();
-    for algorithm in algorithm::ALL {
+    for algorithm in algorithm::traversals() {
         for checker in checkers() {
             for marking in MARKINGS {
                 let search =
@@ -180,7 +180,7 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
                         let by_persons = demand.persons || !demand.persons_by_value.is_empty();
                         let is_bitmap = matches!(checker, CheckerKind::Bitmap(_));
                         let not_for_bitmaps = by_persons || policy.budget() > 0 && policy.compares();
-                        let must_prune = algorithm.item == Algorithm::Samarati;
+                        let must_prune = algorithm.item == Traversal::Samarati;
                         prop_assert!(
                             is_bitmap && not_for_bitmaps
                                 || must_prune && policy.pruning() == Pruning::Unsound,
@@ -192,7 +192,7 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
                     }
                 };
                 prop_assert_eq!(watch.nodes_judged(), outcome.work.nodes_checked, "{:?}", search);
-                if algorithm.item == Algorithm::Samarati {
+                if algorithm.item == Traversal::Samarati {
                     let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
                     let lowest = nodes.iter().min_by_key(|node| height(node));
                     let found = levels_of(&outcome, outcome.holding.iter());
@@ -222,7 +222,7 @@ fn check_metrics(
     expected: &[(Vec<u8>, u64)],
 ) -> Result<(), TestCaseError> {
     let problem = Problem { source: &setting.rows, policy };
-    let all = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+    let all = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
     let outcome = all.run(problem, &Watch::new()).unwrap();
     let (attributes, lattice) = (&setting.attributes, &outcome.lattice);
     let nodes: Vec<usize> = outcome.holding.iter().collect();
@@ -595,7 +595,7 @@ fn nodes_that_k_anonymity_rules_out_are_not_judged_again() {
     let setting = Setting::new(&sample, None);
     let alpha = Require { alpha: Some("0.5".into()), ..Require::of("alpha-k", "illness") };
     let policy = setting.policy(&[Require::k_anonymity(2), alpha], 1);
-    for algorithm in [Algorithm::BottomUp, Algorithm::Incognito] {
+    for algorithm in [Traversal::BottomUp, Traversal::Incognito] {
         let search = Search { algorithm, ..Search::default() };
         let outcome = search.run(Problem { source: &setting.rows, policy: &policy }, &Watch::new()).unwrap();
         assert_eq!(outcome.left_open, Some(2));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use incog_core::Watch;
-use incog_core::algorithm::{Algorithm, Search};
+use incog_core::algorithm::{Search, Traversal};
 use incog_core::check::{BitmapOptions, CheckerKind, Intersect, Problem, Stop};
 use incog_core::frequency::{FrequencySource, KeyWidth, Rows};
 use incog_core::privacy::Policy;
@@ -80,10 +80,10 @@ fn check(sample: &Sample, ks: &[u64], checkers: &[CheckerKind], width: Option<Ke
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             for &checker in checkers {
                 for (threads, algorithm) in [
-                    (1, Algorithm::Incognito),
-                    (3, Algorithm::Incognito),
-                    (1, Algorithm::Exhaustive),
-                    (1, Algorithm::BottomUp),
+                    (1, Traversal::Incognito),
+                    (3, Traversal::Incognito),
+                    (1, Traversal::Exhaustive),
+                    (1, Traversal::BottomUp),
                 ] {
                     let search = Search { checker, threads, algorithm, ..Search::default() };
                     let outcome =
@@ -192,7 +192,7 @@ fn bitmaps_judge_right_whatever_the_keys_width() {
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             let refused = rows_to_suppress(&sample, k);
             for checker in bitmaps(None) {
-                for algorithm in [Algorithm::Incognito, Algorithm::BottomUp] {
+                for algorithm in [Traversal::Incognito, Traversal::BottomUp] {
                     let search = Search { checker, algorithm, ..Search::default() };
                     let outcome =
                         search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();

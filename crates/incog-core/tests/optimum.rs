@@ -1,7 +1,7 @@
 //! The best node is found without all the others, and is the same.
 
 use incog_core::Watch;
-use incog_core::algorithm::{Algorithm, Search, optimum};
+use incog_core::algorithm::{Search, Traversal, optimum};
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Mask, Side, Spec};
@@ -23,7 +23,7 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
     if let Some(weights) = weights {
         costs = costs.with_weights(weights).unwrap();
     }
-    let search = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+    let search = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
     let all = search.run(problem, &Watch::new()).unwrap();
     for entry in metric::ALL {
         let best =

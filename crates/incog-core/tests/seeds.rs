@@ -31,8 +31,7 @@ fn results(sample: &Sample, k: u64, budget: u64, widths: &[KeyWidth], is_small: 
                 results.push(format!("{:?}", release.rows()));
             }
         }
-        let pairs = algorithm::ALL
-            .iter()
+        let pairs = algorithm::traversals()
             .flat_map(|algorithm| check::ALL.iter().map(move |checker| (algorithm, checker)))
             .filter(|_| is_small);
         for (algorithm, checker) in pairs {

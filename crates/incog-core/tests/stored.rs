@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use incog_core::algorithm::{Algorithm, KRange, Search, every_k, optimum};
+use incog_core::algorithm::{KRange, Search, Traversal, every_k, optimum};
 use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{FrequencySet, FrequencySource, Method, Rows, Store, Stored};
 use incog_core::group::Demand;
@@ -77,7 +77,7 @@ proptest! {
         let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &source, policy: &policy };
-        let search = Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+        let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
         for problem in [problem, Problem { source: &limited, policy: &policy }] {
             let found = search.run(problem, &Watch::new()).unwrap();
             let holding: Vec<Vec<u8>> =
@@ -174,7 +174,7 @@ fn what_cannot_be_kept_is_done_without() {
         let stored = stored(&table, &attributes, room, None);
         for source in [&rows as &dyn FrequencySource, &stored] {
             let search =
-                Search { algorithm: Algorithm::Cover, checker: CheckerKind::Kept, ..Search::default() };
+                Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
             let found = search.run(Problem { source, policy: &policy }, &Watch::new()).unwrap();
             let holding: Vec<Vec<u8>> =
                 found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();

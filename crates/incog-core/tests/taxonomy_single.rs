@@ -6,14 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::algorithm::Aim;
-use incog_core::algorithm::Limits;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::single::{
-    AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, Single, SingleAnswer,
-    UnrestrictedOptions, attribute_suppression, datafly, full_subtree, genetic, unrestricted,
+    AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, UnrestrictedOptions,
+    attribute_suppression, datafly, full_subtree, genetic, unrestricted,
 };
-use incog_core::algorithm::{self, optimum};
+use incog_core::algorithm::{self, Aim, Answer, Settings, optimum};
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
@@ -27,7 +25,7 @@ use incog_core::{ErrorKind, Watch};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
-use incog_testkit::{Require, Sample, SampleColumn, random};
+use incog_testkit::{Require, Sample, SampleColumn, algorithms, random};
 use incog_verify::{Claims, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck};
 use proptest::prelude::*;
 
@@ -988,28 +986,25 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
         ("full-subtree", [0, 0, 1, 1]),
         ("unrestricted", [0, 0, 1, 1]),
     ] {
-        let single: Single = find(algorithm::SINGLE, name).unwrap().item;
+        let entry = find(algorithm::ALL, name).unwrap();
         let (problem, attributes) = (setting.problem(), &setting.attributes);
-        let found =
-            single.run(problem, attributes, aim, 7, Limits::default(), &Watch::new()).unwrap().unwrap();
-        let levels = match found.recoding {
-            SingleAnswer::Levels(levels) => levels.repeat(4),
-            SingleAnswer::Values(values) => values.levels(0).to_vec(),
+        let settings = Settings { seed: Some(7), ..Settings::default() };
+        let run = |problem, watch: &Watch| algorithms::run(entry, problem, attributes, aim, &settings, watch);
+        let levels = match run(problem, &Watch::new()).unwrap().unwrap() {
+            Answer::Node(node) => node.statistics.levels.repeat(4),
+            Answer::Recoding { recoding, .. } => match *recoding {
+                Recoding::PerValue(values) => values.levels(0).to_vec(),
+                other => panic!("{other:?}"),
+            },
         };
         assert_eq!(levels, expected, "{name}");
         let watch = Watch::new();
         watch.cancel();
-        let error = single.run(problem, attributes, aim, 7, Limits::default(), &watch).unwrap_err();
+        let error = run(problem, &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
         // Nothing holds: five of four rows.
         let strict = Setting::k(&sample, 7, 0);
-        assert!(
-            single
-                .run(strict.problem(), attributes, aim, 7, Limits::default(), &Watch::new())
-                .unwrap()
-                .is_none(),
-            "{name}"
-        );
+        assert!(run(strict.problem(), &Watch::new()).unwrap().is_none(), "{name}");
     }
 }
 

@@ -8,20 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use incog_core::Watch;
-use incog_core::algorithm::Limits;
-use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
-    Aim, BY_GROUPS, Choice, Cuts, Extent, Gain, MondrianOptions, OrderedSetOptions, SINGLE, mondrian,
-    optimum, ordered_set,
+    self, Aim, Answer, Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, Settings,
+    mondrian, optimum, ordered_set,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::Policy;
-use incog_core::recoding::{Domain, Domains, Order, PerBox};
+use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
-use incog_testkit::Sample;
 use incog_testkit::case::ModelCase;
+use incog_testkit::{Sample, algorithms};
 
 /// What a row becomes: for each column a set of leaves, and the level it comes from, where there are levels.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,18 +170,16 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
             MondrianOptions { domains: domains.clone(), cuts: Cuts::Strict, choice, extent, weights };
         return of_boxes(&mondrian(problem, &attributes, options, &watch).unwrap().unwrap().recoding);
     }
-    if let Some(entry) = find(SINGLE, model) {
-        let found = entry
-            .item
-            .run(problem, &attributes, aim, 1, Limits::default(), &watch)
-            .unwrap()
-            .unwrap()
-            .recoding;
-        let SingleAnswer::Values(values) = found else { panic!("{model} answers with levels") };
-        return metric.score(&costs, &Statistics::of_values(problem, &attributes, &values).unwrap());
-    }
-    let entry = find(BY_GROUPS, model).unwrap();
-    let groups = entry.item.run(problem, &attributes, aim, &watch).unwrap().unwrap().recoding;
+    let entry = find(algorithm::ALL, model).unwrap();
+    let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+    let Some(Answer::Recoding { recoding, .. }) = found else { panic!("{model} answers with levels") };
+    let groups = match *recoding {
+        Recoding::PerValue(values) => {
+            return metric.score(&costs, &Statistics::of_values(problem, &attributes, &values).unwrap());
+        }
+        Recoding::PerGroup(groups) => groups,
+        other => panic!("{other:?}"),
+    };
     let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();
     let sizes = (0..groups.n_groups()).map(|group| (groups.rows(group), 1));
     metric.score(&costs, &Statistics::of_cells(&cells, &attributes, sizes, table.n_rows() as u64))

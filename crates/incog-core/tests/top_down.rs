@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::algorithm::{self, TopDownOptions, top_down};
+use incog_core::algorithm::{self, Aim, Answer, Settings, TopDownOptions, top_down};
 use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::group::{Demand, Group};
@@ -18,7 +18,7 @@ use incog_core::{ErrorKind, Result, Watch};
 use incog_testkit::case::Case;
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::local::{LocalGroup, Rules, TopDown};
-use incog_testkit::{Sample, SampleColumn, naive, random};
+use incog_testkit::{Sample, SampleColumn, algorithms, naive, random};
 use incog_verify::{Claims, Fraction, Hierarchy, RecodingClaim, SensitiveClaim, Source, check};
 use proptest::prelude::*;
 
@@ -142,8 +142,18 @@ fn run(sample: &Sample, wanted: &Wanted, seed: Option<u64>) -> Option<PerGroup> 
     let table = sample.table();
     let rows = rows_of(&table, &sample.attributes(&table));
     let problem = Problem { source: &rows, policy: &wanted.policy() };
-    let local = find(algorithm::LOCAL, "top-down").unwrap().item;
-    local.run(problem, seed, &Watch::new()).unwrap()
+    let attributes = sample.attributes(&table);
+    let costs = Costs::new(problem, &attributes).unwrap();
+    let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
+    let entry = find(algorithm::ALL, "top-down").unwrap();
+    let settings = Settings { seed, ..Settings::default() };
+    match algorithms::run(entry, problem, &attributes, aim, &settings, &Watch::new()).unwrap()? {
+        Answer::Recoding { recoding, .. } => match *recoding {
+            Recoding::PerGroup(groups) => Some(groups),
+            other => panic!("{other:?}"),
+        },
+        Answer::Node(node) => panic!("{node:?}"),
+    }
 }
 
 /// The groups with their rows, sorted.

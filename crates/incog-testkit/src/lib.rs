@@ -13,6 +13,7 @@ pub mod database;
 pub mod labels;
 pub mod local;
 pub mod random;
+pub mod algorithms;
 pub mod case;
 pub mod data;
 

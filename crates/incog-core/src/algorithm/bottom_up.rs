@@ -7,10 +7,12 @@
 //! Cost: a check for every node that fails, and for the lowest that hold.
 
 use crate::algorithm::breadth_first::breadth_first;
+use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
 use crate::check::Keep;
 use crate::error::Result;
 use crate::lattice::NodeSet;
+use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     run.watch.begin_stage(run.lattice.n_nodes() as u64);
@@ -19,3 +21,13 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     breadth_first(run.lattice, &mut holding, &[0], run.search.marking, &mut *judge, run.watch)?;
     Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
 }
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "bottom-up",
+    summary: "breadth-first from the bottom of the lattice, skipping what lies above a node that holds",
+    reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.2",
+    doc: include_str!("bottom_up.md"),
+    status: Status::Preview,
+    item: Algorithm::of_traversal(Traversal::BottomUp, |task| best_of_all(task, Traversal::BottomUp)),
+};

@@ -26,6 +26,7 @@
 
 use crate::algorithm::Aim;
 use crate::algorithm::clusters::{clusters, clusters_within, lowest_steps, merge_rest};
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::{Regions, RowGroups, n_rows};
@@ -39,6 +40,7 @@ use crate::hierarchy::Attributes;
 use crate::metric::{self, Costs, Metric};
 use crate::privacy::{Closure, Policy};
 use crate::recoding::PerGroup;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -266,4 +268,27 @@ fn searchable(policy: &Policy, budget: u64) -> Policy {
             None => policy.clone().with_budget(0),
         },
     }
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "cell-generalization",
+    summary: "local recoding: clusters of similar rows get their lowest common labels",
+    reference: "Byun, Kamra, Bertino, Li: Efficient k-anonymization using clustering techniques, DASFAA 2007",
+    doc: include_str!("cell_generalization.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::MultiDimension,
+        columns: ColumnNeeds::SomeHierarchy,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = CellGeneralizationOptions { aim: task.aim, method: CellMethod::CLUSTERS };
+    let found = cell_generalization(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(Answer::of_groups))
 }

@@ -23,6 +23,7 @@ mod forest;
 use crate::algorithm::Aim;
 use crate::algorithm::cell_generalization::{answer, best_clusters, checked};
 use crate::algorithm::clusters::lowest_steps;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::boxes;
 use crate::algorithm::groups::RowGroups;
@@ -31,6 +32,7 @@ use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Attributes;
 use crate::recoding::PerGroup;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -214,4 +216,27 @@ fn bounded(ground: &Ground<'_>, k: usize, partition: Partition, watch: &Watch) -
         }
     }
     Ok((left_out <= ground.budget).then_some(groups))
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "cell-suppression",
+    summary: "local recoding: cells stay or become `*`, as few as can be found",
+    reference: "Aggarwal et al.: Anonymizing tables, ICDT 2005; Meyerson, Williams, PODS 2004",
+    doc: include_str!("cell_suppression.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::MultiDimension,
+        columns: ColumnNeeds::Nothing,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = CellSuppressionOptions { aim: task.aim, method: SuppressionMethod::Auto };
+    let found = cell_suppression(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(Answer::of_groups))
 }

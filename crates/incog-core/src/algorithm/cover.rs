@@ -17,11 +17,13 @@
 //! Cost: about 1.2 checks for every node on the border (Adult, k = 5: 217 for 139 at no suppression, 2,569 for 2,120 at
 //! 5 %); memory: two bits and two bytes a node.
 
+use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
 use crate::check::{Judge, Keep};
 use crate::error::Result;
 use crate::frequency::KeyLayout;
 use crate::lattice::{Grid, Lattice, Marks};
+use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     run.watch.begin_stage(run.lattice.n_nodes() as u64);
@@ -145,6 +147,16 @@ pub(super) fn by_distance(n_bits: &[u16], to: u16) -> Vec<u32> {
     }
     order
 }
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "cover",
+    summary: "along the border between what holds and what fails; finds every node",
+    reference: "own",
+    doc: include_str!("cover.md"),
+    status: Status::Preview,
+    item: Algorithm::of_traversal(Traversal::Cover, |task| best_of_all(task, Traversal::Cover)),
+};
 
 #[cfg(test)]
 mod tests {

@@ -3,10 +3,12 @@
 //! Needs no property of the policy. Cost: one check per node.
 
 use crate::algorithm::breadth_first::judge_each;
+use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
 use crate::check::Keep;
 use crate::error::Result;
 use crate::lattice::NodeSet;
+use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     run.watch.begin_stage(run.lattice.n_nodes() as u64);
@@ -14,3 +16,13 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     let holding = judge_each(run.lattice, &NodeSet::all(run.lattice), &mut *judge, run.watch)?;
     Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
 }
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "exhaustive",
+    summary: "judges every node; the oracle for all others",
+    reference: "own",
+    doc: include_str!("exhaustive.md"),
+    status: Status::Preview,
+    item: Algorithm::of_traversal(Traversal::Exhaustive, |task| best_of_all(task, Traversal::Exhaustive)),
+};

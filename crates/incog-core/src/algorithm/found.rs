@@ -72,3 +72,31 @@ impl Limits {
 pub(crate) fn is_past(moment: Option<Instant>) -> bool {
     moment.is_some_and(|moment| Instant::now() >= moment)
 }
+
+/// How much of a lattice was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// Nodes that were judged.
+    pub nodes: u64,
+    /// Nodes that there are; if there are more than this can hold, the most it can.
+    pub of: u128,
+}
+
+impl Judged {
+    /// Nodes that were judged of a lattice of these heights.
+    pub fn of(nodes: u64, heights: &[u8]) -> Self {
+        let of = heights.iter().fold(1_u128, |n, &height| n.saturating_mul(u128::from(height) + 1));
+        Judged { nodes, of }
+    }
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Judged { nodes, of } = self;
+        if *of < 1_000_000_000 {
+            write!(f, "{nodes} of {of} nodes judged")
+        } else {
+            write!(f, "{nodes} of {:.1e} nodes judged", *of as f64)
+        }
+    }
+}

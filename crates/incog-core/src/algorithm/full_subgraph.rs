@@ -24,6 +24,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use crate::algorithm::Aim;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::Found;
 use crate::algorithm::groups::Regions;
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
@@ -33,6 +34,7 @@ use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::hierarchy::Attributes;
 use crate::recoding::PerGroup;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -298,4 +300,27 @@ fn is_worse(ordering: Ordering, suppressed: u64) -> bool {
         0 => ordering.is_gt(),
         _ => ordering.is_ge(),
     }
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "full-subgraph",
+    summary: "cuts the combinations of values into disjoint boxes, each with labels of its own",
+    reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 5.1.3",
+    doc: include_str!("full_subgraph.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::MultiDimension,
+        columns: ColumnNeeds::SomeHierarchy,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = FullSubgraphOptions { aim: task.aim, max_steps: None };
+    let found = full_subgraph(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(Answer::of_groups))
 }

@@ -21,11 +21,13 @@
 use rayon::prelude::*;
 
 use crate::algorithm::breadth_first::breadth_first;
+use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{FamilyRecord, Found, Iteration, MAX_CANDIDATES, Record, Run, n_candidates};
 use crate::check::{Checker, Judge, Keep, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::KeyLayout;
 use crate::lattice::{Candidates, Lattice, NodeSet, generate};
+use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     let n_attributes = run.lattice.attributes().len();
@@ -185,3 +187,13 @@ impl Judge for TakingOver<'_, '_> {
         work
     }
 }
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "incognito",
+    summary: "breadth-first on ever larger subsets of the attributes; finds every node",
+    reference: "LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005",
+    doc: include_str!("incognito.md"),
+    status: Status::Preview,
+    item: Algorithm::of_traversal(Traversal::Incognito, |task| best_of_all(task, Traversal::Incognito)),
+};

@@ -23,6 +23,7 @@
 //! Recoding by boxes, [`ordered_set`] and [`mondrian`], cuts ordered domains.
 
 pub mod found;
+mod contract;
 mod breadth_first;
 mod exhaustive;
 mod bottom_up;
@@ -30,6 +31,7 @@ mod samarati;
 mod incognito;
 mod cover;
 mod optimum;
+mod best;
 mod every_k;
 mod top_down;
 mod groups;
@@ -40,18 +42,20 @@ mod unrestricted_multi;
 mod clusters;
 mod cell_generalization;
 mod cell_suppression;
-mod by_groups;
 mod positions;
 mod mondrian;
 mod ordered_set;
 
-pub use by_groups::{BY_GROUPS, ByGroups};
+pub use best::has_best;
 pub use cell_generalization::{CellGeneralizationOptions, CellMethod, cell_generalization};
 pub use cell_suppression::{
     CellSuppressionOptions, SuppressionMethod, bound as suppression_bound, cell_suppression,
 };
+pub use contract::{
+    Algorithm, Answer, Claimed, ColumnNeeds, Family, NodeAnswer, Overlap, Setting, Settings, Task, Traversal,
+};
 pub use every_k::{AtK, EveryK, KRange, every_k};
-pub use found::{Aim, Limits, Quality};
+pub use found::{Aim, Judged, Limits, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
 pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub(crate) use optimum::has_quick_optimum_search;
@@ -59,7 +63,6 @@ pub use optimum::{
     BestFirst, Optimum, best_first, has_best_first_search, has_optimum_search, is_quicker_best_first, optimum,
 };
 pub use ordered_set::{OrderedSetOptions, ordered_set};
-pub use single::SINGLE;
 pub use top_down::{TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 
@@ -68,123 +71,44 @@ use crate::check::{Checker, CheckerKind, Keep, Problem, Work};
 use crate::error::Result;
 use crate::lattice::{Lattice, NodeSet};
 use crate::privacy::Pruning;
-use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
-/// Which traversal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Judge every node.
-    Exhaustive,
-    /// Breadth-first from the bottom of the lattice.
-    BottomUp,
-    /// Binary search on the height.
-    Samarati,
-    /// Subset by subset.
-    Incognito,
-    /// Along the border.
-    Cover,
-}
-
-/// All traversals.
+/// Every algorithm that a job can name, family by family.
 pub const ALL: &[Entry<Algorithm>] = &[
-    Entry {
-        name: "exhaustive",
-        summary: "judges every node; the oracle for all others",
-        reference: "own",
-        doc: include_str!("exhaustive.md"),
-        status: Status::Preview,
-        item: Algorithm::Exhaustive,
-    },
-    Entry {
-        name: "bottom-up",
-        summary: "breadth-first from the bottom of the lattice, skipping what lies above a node that holds",
-        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.2",
-        doc: include_str!("bottom_up.md"),
-        status: Status::Preview,
-        item: Algorithm::BottomUp,
-    },
-    Entry {
-        name: "samarati",
-        summary: "binary search on the height; finds one node of minimal height",
-        reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
-        doc: include_str!("samarati.md"),
-        status: Status::Preview,
-        item: Algorithm::Samarati,
-    },
-    Entry {
-        name: "incognito",
-        summary: "breadth-first on ever larger subsets of the attributes; finds every node",
-        reference: "LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005",
-        doc: include_str!("incognito.md"),
-        status: Status::Preview,
-        item: Algorithm::Incognito,
-    },
-    Entry {
-        name: "cover",
-        summary: "along the border between what holds and what fails; finds every node",
-        reference: "own",
-        doc: include_str!("cover.md"),
-        status: Status::Preview,
-        item: Algorithm::Cover,
-    },
+    best::ENTRY,
+    cover::ENTRY,
+    exhaustive::ENTRY,
+    bottom_up::ENTRY,
+    samarati::ENTRY,
+    incognito::ENTRY,
+    single::attribute_suppression::ENTRY,
+    single::datafly::ENTRY,
+    single::genetic::ENTRY,
+    single::full_subtree::ENTRY,
+    single::unrestricted::ENTRY,
+    full_subgraph::ENTRY,
+    unrestricted_multi::ENTRY,
+    cell_generalization::ENTRY,
+    cell_suppression::ENTRY,
+    ordered_set::ENTRY,
+    mondrian::ENTRY,
+    top_down::ENTRY,
 ];
 
-/// Which algorithm for local recoding: its answer is not a node but a [recoding](PerGroup).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Local {
-    /// [`top_down`].
-    TopDown,
+/// A traversal of the lattice, with its name.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedTraversal {
+    /// Its name in [`ALL`].
+    pub name: &'static str,
+    /// The traversal.
+    pub item: Traversal,
 }
 
-impl Local {
-    /// Finds a recoding. `None` if the policy refuses the table with everything at its top.
-    pub fn run(self, problem: Problem<'_>, seed: Option<u64>, watch: &Watch) -> Result<Option<PerGroup>> {
-        match self {
-            Local::TopDown => top_down(problem, TopDownOptions { seed }, watch),
-        }
-    }
+/// The traversals among [`ALL`].
+pub fn traversals() -> impl Iterator<Item = NamedTraversal> {
+    ALL.iter().filter_map(|entry| Some(NamedTraversal { name: entry.name, item: entry.item.traversal? }))
 }
-
-/// All algorithms for local recoding.
-pub const LOCAL: &[Entry<Local>] = &[Entry {
-    name: "top-down",
-    summary: "local recoding: specializes groups of rows, each as far as the policy allows",
-    reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
-    doc: include_str!("top_down.md"),
-    status: Status::Preview,
-    item: Local::TopDown,
-}];
-
-/// Which algorithm for recoding by boxes: its answer is a [`PerBox`](crate::recoding::PerBox).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Boxes {
-    /// [`ordered_set`].
-    OrderedSet,
-    /// [`mondrian`].
-    Mondrian,
-}
-
-/// All algorithms for recoding by boxes.
-pub const BOXES: &[Entry<Boxes>] = &[
-    Entry {
-        name: "ordered-set",
-        summary: "disjoint intervals for each ordered attribute; optimal within a limit of nodes",
-        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
-        doc: include_str!("ordered_set.md"),
-        status: Status::Preview,
-        item: Boxes::OrderedSet,
-    },
-    Entry {
-        name: "mondrian",
-        summary: "boxes by recursive cuts of ordered attributes and hierarchies",
-        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
-        doc: include_str!("mondrian.md"),
-        status: Status::Preview,
-        item: Boxes::Mondrian,
-    },
-];
 
 /// Incognito refuses more candidates over all subsets than this: it would be at them for minutes.
 const MAX_CANDIDATES: u64 = 1 << 30;
@@ -198,18 +122,18 @@ fn n_candidates(heights: &[u8]) -> u64 {
 const MAX_COVER_NODES: usize = 1 << 26;
 
 /// The traversal to use when nobody names one: `cover`, unless there are too many nodes.
-pub fn choose(heights: &[u8]) -> Algorithm {
+pub fn choose(heights: &[u8]) -> Traversal {
     let fits = Lattice::new(heights).is_ok_and(|lattice| lattice.n_nodes() <= MAX_COVER_NODES);
-    if fits { Algorithm::Cover } else { Algorithm::BottomUp }
+    if fits { Traversal::Cover } else { Traversal::BottomUp }
 }
 
 /// The traversal to use with a checker that somebody named: Incognito, for which most are made, unless there are too many
 /// subsets of attributes.
-pub fn choose_for(checker: CheckerKind, heights: &[u8]) -> Algorithm {
+pub fn choose_for(checker: CheckerKind, heights: &[u8]) -> Traversal {
     match checker {
         CheckerKind::Kept => choose(heights),
-        _ if n_candidates(heights) <= MAX_CANDIDATES => Algorithm::Incognito,
-        _ => Algorithm::BottomUp,
+        _ if n_candidates(heights) <= MAX_CANDIDATES => Traversal::Incognito,
+        _ => Traversal::BottomUp,
     }
 }
 
@@ -247,7 +171,7 @@ pub const MARKINGS: &[Entry<Marking>] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
     /// The traversal.
-    pub algorithm: Algorithm,
+    pub algorithm: Traversal,
     /// How nodes are judged.
     pub checker: CheckerKind,
     /// What a node that holds says of others.
@@ -267,11 +191,12 @@ pub enum Record {
     Families,
 }
 
+/// What is recommended: `cover` with the judge that is made for it.
 impl Default for Search {
     fn default() -> Self {
         Search {
-            algorithm: Algorithm::Incognito,
-            checker: CheckerKind::SuperRoots,
+            algorithm: Traversal::Cover,
+            checker: CheckerKind::Kept,
             marking: Marking::Transitive,
             threads: 1,
             record: Record::Counters,
@@ -362,7 +287,7 @@ impl Search {
         let run = Run { search: self, problem, checker, watch, lattice: &lattice };
         let mut preparation = checker.preparation();
         let (found, left_open) = match (problem.policy.pruning(), self.algorithm) {
-            (Pruning::Unsound, Algorithm::BottomUp | Algorithm::Incognito | Algorithm::Cover) => {
+            (Pruning::Unsound, Traversal::BottomUp | Traversal::Incognito | Traversal::Cover) => {
                 let (found, n_open, before) = search_open(&run)?;
                 preparation += before;
                 (found, Some(n_open))
@@ -382,7 +307,7 @@ impl Search {
             holding: found.holding,
             minimal,
             coverage: match self.algorithm {
-                Algorithm::Samarati => Coverage::OneOfMinimalHeight,
+                Traversal::Samarati => Coverage::OneOfMinimalHeight,
                 _ => Coverage::Complete,
             },
             left_open,
@@ -408,11 +333,11 @@ struct Run<'a> {
 impl Run<'_> {
     fn traverse(&self) -> Result<Found> {
         match self.search.algorithm {
-            Algorithm::Exhaustive => exhaustive::search(self),
-            Algorithm::BottomUp => bottom_up::search(self),
-            Algorithm::Samarati => samarati::search(self),
-            Algorithm::Incognito => incognito::search(self),
-            Algorithm::Cover => cover::search(self),
+            Traversal::Exhaustive => exhaustive::search(self),
+            Traversal::BottomUp => bottom_up::search(self),
+            Traversal::Samarati => samarati::search(self),
+            Traversal::Incognito => incognito::search(self),
+            Traversal::Cover => cover::search(self),
         }
     }
 }

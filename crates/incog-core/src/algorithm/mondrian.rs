@@ -40,6 +40,9 @@ mod search;
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::algorithm::contract::{
+    Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Setting, Settings, Task,
+};
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::groups::Shares;
 use crate::algorithm::mondrian::part::{Part, Room};
@@ -49,7 +52,8 @@ use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitt
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
-use crate::recoding::{Domains, PerBox};
+use crate::recoding::{Domains, PerBox, Recoding};
+use crate::registry::{self, Status};
 use crate::watch::Watch;
 
 /// Whether records with equal values may be divided.
@@ -216,6 +220,59 @@ fn boxes<P: Place>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains
     let sides = finished.iter().flat_map(|part| (0..axes.len()).map(|at| search.side(part, at)));
     let of_record = cells.of_record.iter().map(move |&cell| shares.next(cell));
     Ok(Some(PerBox::new(domains.clone(), sides, of_record)?))
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: registry::Entry<Algorithm> = registry::Entry {
+    name: "mondrian",
+    summary: "boxes by recursive cuts of ordered attributes and hierarchies",
+    reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, ICDE 2006",
+    doc: include_str!("mondrian.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::Boxes,
+        columns: ColumnNeeds::OrderOrHierarchy,
+        settings: &[Setting::MondrianCuts, Setting::MondrianChoice, Setting::MondrianSides],
+        claim: |settings| {
+            Claimed::Boxes(match settings.cuts {
+                Cuts::Strict => Overlap::DisjointBoxes,
+                Cuts::Relaxed => Overlap::Allowed,
+            })
+        },
+        traversal: None,
+        run: run_task,
+    },
+};
+
+fn run_task(task: &Task<'_>) -> Result<Option<Answer>> {
+    let Settings { cuts, best_cuts, extent, .. } = *task.settings;
+    let gain = Gain::of_metric(task.metric);
+    let options = MondrianOptions {
+        domains: task.domains.clone(),
+        cuts,
+        choice: if best_cuts { Choice::Best(gain) } else { Choice::Median },
+        extent,
+        weights: task.aim.costs.weights.clone(),
+    };
+    let found = mondrian(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(|found| of_boxes(task, found)))
+}
+
+impl Gain {
+    /// What cuts gain by, where this metric is aimed at.
+    pub(super) fn of_metric(name: &str) -> Self {
+        match name {
+            "discernibility" | "average-group-size" => Gain::Discernibility,
+            _ => Gain::Loss,
+        }
+    }
+}
+
+/// Boxes as an answer. The best by another metric than the one that was asked for is not known to be the best.
+pub(super) fn of_boxes(task: &Task<'_>, found: Found<PerBox>) -> Answer {
+    let is_aimed_at = matches!(task.metric, "loss" | "discernibility");
+    let quality = if is_aimed_at { found.quality } else { Quality::Heuristic };
+    Answer::of_recoding(Recoding::PerBox(found.recoding), quality)
 }
 
 #[cfg(test)]

@@ -31,8 +31,11 @@
 //! Cost: a node costs a pass over the cells for each cut of its tail and each attribute. The number of nodes is exponential
 //! in that of cuts at worst. Memory: some numbers a cell.
 
+use crate::algorithm::contract::Setting;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Task};
 use crate::algorithm::found::{Found, Limits, Quality};
 use crate::algorithm::mondrian::Gain;
+use crate::algorithm::mondrian::of_boxes;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
 use crate::check::Problem;
 use crate::error::{Error, Result};
@@ -40,6 +43,7 @@ use crate::group::Measures;
 use crate::hierarchy::Attributes;
 use crate::privacy::{Closure, Policy};
 use crate::recoding::{Domains, PerBox, Side};
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -435,4 +439,32 @@ fn group(columns: &[Vec<u32>], cuts: &Cuts) -> Vec<u32> {
         }
     }
     groups
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "ordered-set",
+    summary: "disjoint intervals for each ordered attribute; optimal within a limit of nodes",
+    reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
+    doc: include_str!("ordered_set.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::Boxes,
+        columns: ColumnNeeds::Order,
+        settings: &[Setting::TimeLimit, Setting::MaxSteps],
+        claim: |_| Claimed::Boxes(Overlap::DisjointLabels),
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = OrderedSetOptions {
+        domains: task.domains.clone(),
+        cost: Gain::of_metric(task.metric),
+        weights: task.aim.costs.weights.clone(),
+        limits: task.settings.limits,
+    };
+    let found = ordered_set(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(|found| of_boxes(task, found)))
 }

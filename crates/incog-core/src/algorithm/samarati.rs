@@ -10,11 +10,13 @@
 //! vectors between tuples; (2) of several nodes of minimal height the first in column order is returned.
 //! Refuses policies without sound pruning: step 1 would be wrong. Cost: at most all nodes of log(height) heights.
 
+use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
 use crate::check::Keep;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::NodeSet;
 use crate::privacy::Pruning;
+use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     if run.problem.policy.pruning() == Pruning::Unsound {
@@ -64,3 +66,13 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     }
     Ok(Found::in_one_iteration(lattice, holding, judge.work()))
 }
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "samarati",
+    summary: "binary search on the height; finds one node of minimal height",
+    reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
+    doc: include_str!("samarati.md"),
+    status: Status::Preview,
+    item: Algorithm::of_traversal(Traversal::Samarati, |task| best_of_all(task, Traversal::Samarati)),
+};

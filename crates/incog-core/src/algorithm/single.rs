@@ -14,15 +14,15 @@
 //! All are steered by an [`Aim`], except Datafly, and judge what they look at by the policy itself, budget included: they
 //! need no property of the policy to be right, and use [`Policy::pruning`](crate::privacy::Policy::pruning) to be fast.
 
-mod attribute_suppression;
+pub(super) mod attribute_suppression;
 mod branch;
-mod datafly;
+pub(super) mod datafly;
 mod descent;
 mod exact;
 mod full_domain;
-mod full_subtree;
-mod genetic;
-mod unrestricted;
+pub(super) mod full_subtree;
+pub(super) mod genetic;
+pub(super) mod unrestricted;
 
 pub use attribute_suppression::{AttributeSuppressionOptions, attribute_suppression};
 pub use datafly::{DataflyOptions, datafly};
@@ -33,15 +33,11 @@ pub use unrestricted::{UnrestrictedOptions, unrestricted};
 use std::cmp::Ordering;
 
 use crate::algorithm::Aim;
-use crate::algorithm::found::{Found, Limits};
-use crate::check::Problem;
-use crate::error::Result;
-use crate::hierarchy::Attributes;
+use crate::algorithm::contract::{Answer, Task};
+use crate::algorithm::found::Found;
 use crate::metric::{Direction, Needs, Statistics};
 use crate::privacy::Policy;
-use crate::recoding::{PerValue, Sums};
-use crate::registry::{Entry, Status};
-use crate::watch::Watch;
+use crate::recoding::{PerValue, Recoding, Sums};
 
 impl Aim<'_> {
     /// `Less` if the first is better.
@@ -74,122 +70,14 @@ impl Aim<'_> {
     }
 }
 
-/// Which algorithm for single-dimension recoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Single {
-    /// [`attribute_suppression`].
-    AttributeSuppression,
-    /// [`datafly`].
-    Datafly,
-    /// [`genetic`].
-    Genetic,
-    /// [`full_subtree`].
-    FullSubtree,
-    /// [`unrestricted`].
-    Unrestricted,
-}
-
-/// What an algorithm for single-dimension recoding answers with.
-#[derive(Debug, Clone)]
-pub enum SingleAnswer {
-    /// The level of each attribute.
-    Levels(Vec<u8>),
-    /// A level for each value.
-    Values(Box<PerValue>),
-}
-
-impl Single {
-    /// Finds a recoding. `None` if it finds none. `seed` and `limits` are for `genetic`, whose steps are nodes judged; the
-    /// others have the limits that they have by default.
-    pub fn run(
-        self,
-        problem: Problem<'_>,
-        attributes: &Attributes,
-        aim: Aim<'_>,
-        seed: u64,
-        limits: Limits,
-        watch: &Watch,
-    ) -> Result<Option<Found<SingleAnswer>>> {
-        let levels = |found: Option<Found<Vec<u8>>>| found.map(|found| found.map(SingleAnswer::Levels));
-        let values = |found: Option<Found<PerValue>>| {
-            found.map(|found| found.map(|values| SingleAnswer::Values(Box::new(values))))
-        };
-        Ok(match self {
-            Single::AttributeSuppression => levels(attribute_suppression(
-                problem,
-                attributes,
-                AttributeSuppressionOptions::new(aim),
-                watch,
-            )?),
-            Single::Datafly => levels(datafly(problem, attributes, DataflyOptions::default(), watch)?),
-            Single::Genetic => levels(genetic(
-                problem,
-                attributes,
-                GeneticOptions {
-                    seed,
-                    max_evaluations: limits.steps(genetic::MAX_EVALUATIONS),
-                    deadline: limits.deadline,
-                    ..GeneticOptions::new(aim)
-                },
-                watch,
-            )?),
-            Single::FullSubtree => {
-                values(full_subtree(problem, attributes, FullSubtreeOptions::new(aim), watch)?)
-            }
-            Single::Unrestricted => {
-                values(unrestricted(problem, attributes, UnrestrictedOptions::new(aim), watch)?)
-            }
-        })
-    }
-}
-
-/// All algorithms for single-dimension recoding beside the traversals of the lattice.
-pub const SINGLE: &[Entry<Single>] = &[
-    Entry {
-        name: "attribute-suppression",
-        summary: "each attribute as collected or not at all; the best choice",
-        reference: "Meyerson, Williams: On the complexity of optimal k-anonymity, PODS 2004",
-        doc: include_str!("single/attribute_suppression.md"),
-        status: Status::Preview,
-        item: Single::AttributeSuppression,
-    },
-    Entry {
-        name: "datafly",
-        summary: "full-domain, greedy: generalizes the attribute with most values until the policy holds",
-        reference: "Sweeney: Guaranteeing anonymity when sharing medical data, the Datafly system, AMIA 1997",
-        doc: include_str!("single/datafly.md"),
-        status: Status::Preview,
-        item: Single::Datafly,
-    },
-    Entry {
-        name: "genetic",
-        summary: "full-domain, at random: for lattices too large to classify",
-        reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
-        doc: include_str!("single/genetic.md"),
-        status: Status::Preview,
-        item: Single::Genetic,
-    },
-    Entry {
-        name: "full-subtree",
-        summary: "single-dimension: specializes labels one by one, each with everything below it",
-        reference: "Fung, Wang, Yu: Top-down specialization, ICDE 2005; the model: Iyengar, KDD 2002",
-        doc: include_str!("single/full_subtree.md"),
-        status: Status::Preview,
-        item: Single::FullSubtree,
-    },
-    Entry {
-        name: "unrestricted",
-        summary: "single-dimension: each value itself or any ancestor",
-        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 5.1.1",
-        doc: include_str!("single/unrestricted.md"),
-        status: Status::Preview,
-        item: Single::Unrestricted,
-    },
-];
-
-impl<R> Found<R> {
-    /// The same answer in another form.
-    fn map<S>(self, change: impl FnOnce(R) -> S) -> Found<S> {
-        Found { recoding: change(self.recoding), quality: self.quality }
-    }
+/// Levels of values as an answer.
+fn of_values(task: &Task<'_>, found: Found<PerValue>) -> Answer {
+    let n_partial: u64 = (0..task.attributes.len()).map(|at| found.recoding.partial_labels(at)).sum();
+    let notes = match n_partial {
+        0 => Vec::new(),
+        n => vec![format!(
+            "{n} labels stand beside values that they cover: whoever has the label has none of these"
+        )],
+    };
+    Answer::Recoding { recoding: Box::new(Recoding::PerValue(found.recoding)), quality: found.quality, notes }
 }

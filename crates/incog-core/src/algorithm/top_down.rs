@@ -43,11 +43,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::Scope;
 
+use crate::algorithm::contract::Setting;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
+use crate::algorithm::found::{Found, Quality};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash;
 use crate::privacy::{Closure, Policy};
 use crate::recoding::PerGroup;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 use ground::Ground;
 use step::{LocalGroup, Part, Step, split};
@@ -290,4 +294,27 @@ fn mix(word: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "top-down",
+    summary: "local recoding: specializes groups of rows, each as far as the policy allows",
+    reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
+    doc: include_str!("top_down.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::Local,
+        columns: ColumnNeeds::Nothing,
+        settings: &[Setting::Seed],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = TopDownOptions { seed: task.settings.seed };
+    let found = top_down(task.problem, options, task.watch)?;
+    Ok(found.map(|recoding| Answer::of_groups(Found { recoding, quality: Quality::Heuristic })))
 }

@@ -29,6 +29,7 @@ use std::hash::{BuildHasher, Hasher};
 use hashbrown::HashTable;
 
 use crate::algorithm::Aim;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::Regions;
@@ -39,6 +40,7 @@ use crate::group::ChangingGroup;
 use crate::hash::{self, State};
 use crate::hierarchy::Attributes;
 use crate::recoding::PerGroup;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -524,4 +526,27 @@ impl Search<'_, '_> {
 
 fn number_or_none(number: u32) -> Option<usize> {
     (number != NOWHERE).then_some(number as usize)
+}
+
+/// How it is listed and run.
+pub(super) const ENTRY: Entry<Algorithm> = Entry {
+    name: "unrestricted-multi",
+    summary: "each combination of values becomes itself or any generalization",
+    reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 5.1.3",
+    doc: include_str!("unrestricted_multi.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::MultiDimension,
+        columns: ColumnNeeds::SomeHierarchy,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = UnrestrictedMultiOptions { aim: task.aim, max_rounds: None };
+    let found = unrestricted_multi(task.problem, task.attributes, options, task.watch)?;
+    Ok(found.map(Answer::of_groups))
 }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use incog_core::algorithm;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
-    Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, FullSubgraphOptions,
-    SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression, full_subgraph,
-    optimum, suppression_bound, unrestricted_multi,
+    Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, Family, FullSubgraphOptions,
+    Settings, SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression,
+    full_subgraph, optimum, suppression_bound, unrestricted_multi,
 };
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
@@ -22,7 +22,7 @@ use incog_core::registry::find;
 use incog_core::table::Table;
 use incog_core::{ErrorKind, Result, Watch};
 use incog_testkit::labels::{Input, Released};
-use incog_testkit::{Sample, SampleColumn, random};
+use incog_testkit::{Sample, SampleColumn, algorithms, random};
 use incog_verify::{
     Claims, Fraction, Hierarchy, Labels, RecodingClaim, Report, SensitiveClaim, Source, check,
 };
@@ -657,8 +657,9 @@ fn whoever_is_cancelled_stops() {
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
     let watch = Watch::new();
     watch.cancel();
-    for entry in algorithm::BY_GROUPS {
-        let error = entry.item.run(problem, &attributes, aim, &watch).unwrap_err();
+    for entry in algorithm::ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {
+        let error =
+            algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", entry.name);
     }
 }

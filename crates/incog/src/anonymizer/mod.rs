@@ -13,23 +13,34 @@ pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
 pub use release::Release;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use incog_core::algorithm::Algorithm;
 use incog_core::privacy::Budget;
+use incog_core::registry::Entry;
 use incog_core::{Error, Result, Watch};
 use incog_verify::{RecodingClaim, Report};
 
-use crate::FrontierReport;
-use crate::anonymize::{Anonymized, Attempt, RowOrder};
-use crate::compare::{Comparison, MODELS};
-use crate::job::OrderJob;
-use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, Order, Output, Paths, RecordJob, RoleJob};
-use crate::plan::Plan;
-use crate::published::Published;
-use crate::report::SearchReport;
-use crate::search::Listing;
+use crate::claim::release::{RowOrder, verified};
+use crate::file::STANDARD;
+use crate::find::obstacle::impossible;
+use crate::find::{Outcome, find};
+use crate::job::{
+    ColumnJob, CountOrText, Job, MissingUnit, Order, OrderJob, Output, Paths, RecordJob, RoleJob,
+};
+use crate::plan::{Asked, Plan, delimiter};
+use crate::publish::check::{check_file, check_with_record};
+use crate::publish::places::Places;
+use crate::publish::publish;
+use crate::publish::record::{Key, Record};
+use crate::publish::sink::Layout;
+use crate::report::compare::{self, Comparison, MODELS};
+use crate::report::frontier::{FrontierReport, frontier};
+use crate::report::release::{Published, ReleaseReport};
+use crate::report::search::{Listing, SearchReport, search};
 use crate::source::Input;
 
 /// What is to be released, and what the release must satisfy.
@@ -69,6 +80,10 @@ pub struct Anonymizer {
     has_k: bool,
     /// What all columns are that nobody names.
     rest: Option<RoleJob>,
+    /// The levels of an earlier release.
+    levels: Option<BTreeMap<String, u8>>,
+    /// An algorithm that is in no list.
+    own: Option<&'static Entry<Algorithm>>,
     watch: Arc<Watch>,
 }
 
@@ -84,6 +99,8 @@ impl Anonymizer {
             mistakes: Vec::new(),
             has_k: false,
             rest: None,
+            levels: None,
+            own: None,
             watch: Arc::new(Watch::new()),
         }
     }
@@ -211,6 +228,12 @@ impl Anonymizer {
         self
     }
 
+    /// Takes an algorithm that is in no list, of the caller's own.
+    pub fn own_algorithm(mut self, entry: &'static Entry<Algorithm>) -> Self {
+        self.own = Some(entry);
+        self
+    }
+
     /// Names the metric by which the best release is picked; `loss` unless given.
     pub fn metric(mut self, name: impl Into<String>) -> Self {
         self.job.search.metric = Some(name.into());
@@ -276,31 +299,45 @@ impl Anonymizer {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn to_job(&self) -> Result<String> {
-        self.check()?;
+        self.check_calls()?;
         self.job.to_toml()
+    }
+
+    /// Reads the data and checks everything that is said against them; nothing is searched or written.
+    pub fn check(self) -> Result<()> {
+        self.plan(Asked::ONE).map(|_| ())
     }
 
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
         let watch = Arc::clone(&self.watch);
-        let plan = self.plan()?;
+        let plan = self.plan(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == Order::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
-        match plan.make(rows, &watch)? {
-            Attempt::Made(made) => Release::new(plan, *made, watch),
-            Attempt::Impossible(obstacle) => Err(plan.impossible(&obstacle)),
+        match find(&plan, &plan.route, &watch)? {
+            Outcome::Found(found) => {
+                let made = verified(&plan, *found, rows, &watch)?;
+                Release::new(plan, made, watch)
+            }
+            Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
     }
 
     /// The same, written where the job says, with its record.
     pub fn publish(self) -> Result<Published> {
         let watch = Arc::clone(&self.watch);
-        let plan = self.plan()?;
-        match plan.anonymize(&watch)? {
-            Anonymized::Published(published) => Ok(*published),
-            Anonymized::Impossible(obstacle) => Err(plan.impossible(&obstacle)),
-        }
+        let plan = self.plan(Asked::ONE)?;
+        let output = plan.job.output.clone().unwrap_or_default();
+        let places = Places::new(&plan, &output)?;
+        Layout::check(&places.path, &plan.table)?;
+        let made = match find(&plan, &plan.route, &watch)? {
+            Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &watch)?,
+            Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
+        };
+        publish(&plan, &made, &places, output.order, &watch)?;
+        let report = ReleaseReport::new(&plan, &made)?;
+        Ok(Published { path: places.path, record: places.record, report })
     }
 
     /// Finds every generalization that satisfies the policy.
@@ -313,8 +350,13 @@ impl Anonymizer {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn search(self) -> Result<SearchReport> {
+        self.search_listing(Listing::All)
+    }
+
+    /// The same, with what is to be listed: all of them, or the minimal ones.
+    pub fn search_listing(self, listing: Listing) -> Result<SearchReport> {
         let watch = Arc::clone(&self.watch);
-        self.plan()?.search(Listing::All, &watch)
+        search(&self.plan(Asked::EVERY)?, listing, &watch)
     }
 
     /// Finds the best generalization for each k of a range: what one more person in each group costs.
@@ -331,7 +373,7 @@ impl Anonymizer {
             self = self.k(1);
         }
         let watch = Arc::clone(&self.watch);
-        self.plan()?.frontier(ks, &watch)
+        frontier(&self.plan(Asked::EVERY)?, ks, &watch)
     }
 
     /// Makes, verifies and measures a release by each recoding model; none is kept.
@@ -352,25 +394,74 @@ impl Anonymizer {
     /// assert!(losses[1] <= losses[0]);
     /// # Ok::<(), incog::Error>(())
     /// ```
-    pub fn compare_models(self, models: &[&str]) -> Result<Comparison> {
+    pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
         let watch = Arc::clone(&self.watch);
-        let (job, input) = self.checked()?;
+        let job = self.job.clone();
+        self.job = compare::bare(&job);
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
-        Plan::to_compare_input(&job, input, &watch)?.compare(&models, &watch)
+        let plan = self.plan(Asked::ONE)?;
+        // Columns that nobody declared have their role by now.
+        let job = Job { columns: plan.job.columns.clone(), ..job };
+        compare::compare(&plan, &job, &models, &watch)
     }
 
-    /// Checks a released file against these data and this policy, trusting nothing but the data. How it was recoded is found out.
+    /// Checks a released file against these data and this policy, trusting nothing but the data. How far columns were generalized is
+    /// found out; where the job names another recoding than by whole columns, it was made by that.
     pub fn verify(self, release: impl AsRef<Path>) -> Result<Report> {
-        self.plan()?.verify(release.as_ref(), None, RecodingClaim::FullDomain)
+        self.verify_file(release.as_ref(), None, RecodingClaim::FullDomain)
     }
 
-    fn plan(self) -> Result<Plan> {
+    /// The same, with what separates the fields of the file, and how it is supposed to have been recoded.
+    pub fn verify_file(
+        self,
+        release: &Path,
+        delimiter: Option<u8>,
+        recoding: RecodingClaim,
+    ) -> Result<Report> {
         let watch = Arc::clone(&self.watch);
-        let (job, input) = self.checked()?;
-        Plan::of_input(&job, input, None, &watch)
+        check_file(&self.plan(Asked::ONE)?, release, delimiter, recoding, &watch)
     }
 
-    fn check(&self) -> Result<()> {
+    /// The same for a release with a record: every claim, and the first thing in which the record differs from what is found anew.
+    pub fn verify_record(
+        self,
+        release: &Path,
+        delimiter: Option<u8>,
+        record: &Record,
+        key: Option<&Key>,
+    ) -> Result<Report> {
+        let watch = Arc::clone(&self.watch);
+        let plan = self.like(record, key)?.plan(Asked::ONE)?;
+        check_with_record(&plan, release, delimiter, record, key, &watch)
+    }
+
+    /// Does to these data what was done to the release of a record: the same levels, suppressed and verified anew. With the key that the
+    /// record is sealed with, hierarchies must be those of that release; without it nobody can tell.
+    pub fn like(mut self, record: &Record, key: Option<&Key>) -> Result<Self> {
+        self.levels = record.levels_for(&self.job, key)?.cloned();
+        Ok(self)
+    }
+
+    fn plan(mut self, asked: Asked<'_>) -> Result<Plan> {
+        self.check_calls()?;
+        if let Some(role) = self.rest {
+            for name in self.header()? {
+                if self.job.policy.unit.as_ref() != Some(&name) {
+                    self.job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
+                }
+            }
+        }
+        let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
+        Plan::new(&self.job, self.input, asked, &self.watch)
+    }
+
+    /// The names of the columns.
+    fn header(&self) -> Result<Vec<String>> {
+        Ok(self.input.clone().open(delimiter(&self.job)?)?.header().to_vec())
+    }
+
+    /// Fails if the calls themselves are wrong.
+    fn check_calls(&self) -> Result<()> {
         if let Some(mistake) = self.mistakes.first() {
             return Err(mistake.clone());
         }
@@ -379,17 +470,13 @@ impl Anonymizer {
         }
         Ok(())
     }
+}
 
-    /// The job and its data, once nothing is wrong with the calls themselves.
-    fn checked(mut self) -> Result<(Job, Input)> {
-        self.check()?;
-        if let Some(role) = self.rest {
-            let delimiter = crate::plan::delimiter(&self.job)?;
-            let names = self.input.clone().open(delimiter)?.header().to_vec();
-            for name in names.into_iter().filter(|name| self.job.policy.unit.as_ref() != Some(name)) {
-                self.job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
-            }
-        }
-        Ok((self.job, self.input))
+/// The names of the columns of a job's data. Standard input can be read only once, so not for this.
+pub fn header_of(job: &Job) -> Result<Vec<String>> {
+    if job.inputs().iter().any(|path| path.as_os_str() == STANDARD) {
+        return Err(Error::input("the columns of standard input are not known before it is read")
+            .with_hint("name every column"));
     }
+    Anonymizer::from_job(job.clone()).header()
 }

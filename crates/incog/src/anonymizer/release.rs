@@ -3,25 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::Labels;
 
-use crate::anonymize::Made;
+use crate::claim::release::{VerifiedRelease, released};
+use crate::file::STANDARD;
 use crate::job::{Order, Output};
-use crate::places::Places;
 use crate::plan::Plan;
+use crate::publish::places::{Places, key_of};
+use crate::publish::record::Record;
+use crate::publish::sink::{self, Unfinished};
 use crate::publish::{publish, record_of};
-use crate::published::ReleaseReport;
-use crate::record::Record;
-use crate::sink::{self, Unfinished};
-use crate::source::STANDARD;
+use crate::report::release::ReleaseReport;
 
 /// A release that the independent checker has found to keep all its promises, in the order in which its rows are released.
 ///
 /// It holds the labels that would be written, never an identifier, and can be [written](Self::write) or taken as columns.
 pub struct Release {
     plan: Plan,
-    made: Made,
+    made: VerifiedRelease,
     report: ReleaseReport,
     watch: Arc<Watch>,
 }
@@ -33,8 +34,8 @@ impl std::fmt::Debug for Release {
 }
 
 impl Release {
-    pub(super) fn new(plan: Plan, made: Made, watch: Arc<Watch>) -> Result<Self> {
-        let report = plan.report_of(&made)?;
+    pub(super) fn new(plan: Plan, made: VerifiedRelease, watch: Arc<Watch>) -> Result<Self> {
+        let report = ReleaseReport::new(&plan, &made)?;
         Ok(Release { plan, made, report, watch })
     }
 
@@ -56,7 +57,7 @@ impl Release {
     pub fn column(&self, name: &str) -> Option<Vec<Option<&str>>> {
         let at = self.header().iter().position(|&other| other == name)?;
         let column = self.labels().column(at);
-        let cell = |&code: &u32| incog_core::table::label::text_of(column.labels[code as usize]);
+        let cell = |&code: &u32| label::text_of(column.labels[code as usize]);
         Some(column.codes.iter().map(cell).collect())
     }
 
@@ -68,7 +69,7 @@ impl Release {
     /// What everybody can recompute. The digest is that of the release as comma-separated text, which is what [`write`](Self::write)
     /// makes of a `.csv`. Digests that take the publisher's key are left empty where there is none yet.
     pub fn record(&self) -> Result<Record> {
-        let key = self.plan.job.key()?;
+        let key = key_of(&self.plan.job)?;
         self.plan.in_memory("what it would be as a file is not known before it is written")?;
         let layout = sink::Layout::new(Path::new("release.csv"), &self.plan.format, &[])?;
         let text = Unfinished::nowhere();
@@ -99,7 +100,7 @@ impl Release {
         sink::to_record_batches(
             &self.made.verified,
             &self.plan.format,
-            &self.plan.released(&self.made.as_collected),
+            &released(&self.plan, &self.made.as_collected),
         )
     }
 }

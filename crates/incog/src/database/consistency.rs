@@ -1,5 +1,5 @@
 //! Is the record of a database what its release alone can tell? As for one table
-//! ([`consistency`](crate::record::consistency)): what follows from the files or from other parts is computed anew.
+//! ([`consistency`](crate::publish::record::consistency)): what follows from the files or from other parts is computed anew.
 //!
 //! Not checked, because it takes the job, its hierarchies and the data: how many rows the data have, losses, and what is required
 //! of listed values. Not checked without the publisher's key: the digests of data, job and hierarchies.
@@ -11,8 +11,8 @@ use incog_verify::DatabaseReport;
 use crate::database::plan;
 use crate::database::record::{DatabaseRecord, SeenTable, TablePart, TableSeen, extension, requires};
 use crate::job::DatabaseJob;
-use crate::record::consistency::{contradiction_in_digest, is_share, of_hierarchies};
-use crate::record::job_text::{JobText, hierarchies};
+use crate::publish::record::consistency::{contradiction_in_digest, is_share, of_hierarchies};
+use crate::publish::record::job_text::{JobText, hierarchies};
 
 impl DatabaseRecord {
     /// The first thing in this record that contradicts the released files or another part of it. `seen` are the tables of

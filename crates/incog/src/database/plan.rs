@@ -14,14 +14,16 @@ use incog_core::table::Role;
 use incog_core::{Error, ErrorKind, Result, Watch};
 
 use crate::database::copies;
-use crate::hierarchies;
+use crate::file::{STANDARD, Stamps};
+use crate::job::Mistakes;
 use crate::job::{
     CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind, RoleJob,
 };
-use crate::orders;
-use crate::plan::{self, Mistakes};
-use crate::requirements::{self, Models};
-use crate::source::{Data, Format, STANDARD, Stamps};
+use crate::plan;
+use crate::plan::hierarchies;
+use crate::plan::orders;
+use crate::plan::requirements::{self, Models};
+use crate::source::{Data, Format};
 
 /// Tables, policy and search, all checked.
 pub struct DatabasePlan {

@@ -9,19 +9,20 @@ use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::Labels;
 use incog_verify::{DatabaseReport, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
 
+use crate::claim::labels::Collected;
+use crate::claim::not_verified;
 use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::database::verification::write_report;
-use crate::hierarchies::warning;
 use crate::job::{Order, ReleaseKind};
-use crate::key_file::{KeyOnDisk, RunKey};
-use crate::places::{KEY, from_here, nothing_to_sign, place_of};
-use crate::record::{PrivateKey, Trust};
-use crate::requirements;
-use crate::sink::{self, Finished, Layout, Place, UnfinishedFolder};
-use crate::verification::{Collected, not_verified};
+use crate::plan::hierarchies::warning;
+use crate::plan::requirements;
+use crate::publish::key_file::{KeyOnDisk, RunKey};
+use crate::publish::places::{KEY, from_here, nothing_to_sign, place_of};
+use crate::publish::record::{PrivateKey, Trust};
+use crate::publish::sink::{self, Finished, Layout, Place, UnfinishedFolder};
 
 /// A database release that was verified and written.
 #[derive(Debug)]

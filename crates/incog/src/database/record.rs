@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::database::plan::DatabasePlan;
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, Lines, ReleaseKind, TableFormat};
-use crate::record::{
+use crate::plan::requirements::{self, RequirePart};
+use crate::publish::record::{
     JobText, Key, PrivateKey, SensitivePart, Trust, VERSION, difference, fill_in, hex, hierarchies, loss,
     sealed, sensitive, unsealed,
 };
-use crate::requirements::{self, RequirePart};
 
 /// The name of the record in the folder of a release.
 pub const RECORD: &str = "release.incog.json";

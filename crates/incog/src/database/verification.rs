@@ -10,16 +10,18 @@ use incog_verify::{
 };
 use incog_verify::{Counted, Finding, Labels, SensitiveClaim};
 
+use crate::claim::file::with_empty_texts;
+use crate::claim::labels::Collected;
+use crate::claim::requirement::required;
+use crate::claim::{hierarchies, on_columns, on_sensitive};
 use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
-use crate::record::Key;
-use crate::verification::{
-    Collected, compared, hierarchies, on_columns, on_sensitive, read_with_digest, record_claim, required,
-    with_empty_texts, write_measured, write_undecided,
-};
+use crate::publish::check::{compared, read_with_digest, record_claim};
+use crate::publish::record::Key;
+use crate::report::findings::{write_measured, write_undecided};
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
 struct Folder {
@@ -146,7 +148,7 @@ pub fn verify_database_against(
             return Err(Error::input(format!("the record's job has a table `{name}`, the record has none")));
         };
         let mut known: Vec<SensitiveClaim> = Vec::new();
-        for part in crate::requirements::parts(&job.of_table(name)?)? {
+        for part in crate::plan::requirements::parts(&job.of_table(name)?)? {
             match required(&part, None, &Counted::Rows)? {
                 Some(claim) => known.push(claim),
                 None => n_unknown += 1,

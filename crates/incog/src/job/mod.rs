@@ -7,6 +7,8 @@
 
 mod check;
 mod lines;
+mod mistakes;
+pub(crate) mod settings;
 mod require;
 mod search;
 mod order;
@@ -18,6 +20,7 @@ pub use database::{
 };
 use lines::LineEnds;
 pub use lines::Lines;
+pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
 pub use require::{DistanceJob, LikenessJob, RequireJob};
 pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, SearchJob};
@@ -30,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use incog_core::{Error, ErrorKind, Result};
 
-use crate::source::STANDARD;
+use crate::file::STANDARD;
 
 /// A job for incog: what the data is, what its release must satisfy, and how to get there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -412,36 +415,6 @@ impl Job {
         resolve(&self.path, path)
     }
 
-    /// The names of the data's columns. Standard input can be read only once, so not for this.
-    pub fn header(&self) -> Result<Vec<String>> {
-        let inputs = self.inputs();
-        if inputs.iter().any(|path| path.as_os_str() == STANDARD) {
-            return Err(Error::input("the columns of standard input are not known before it is read")
-                .with_hint("name every column"));
-        }
-        let delimiter = crate::plan::delimiter(self)?;
-        Ok(crate::source::Data::open(&inputs, delimiter)?.header().to_vec())
-    }
-
-    /// Looks for the hierarchy files, of which only the names are known, in these folders, one after the other.
-    pub fn find_hierarchies(&mut self, folders: &[PathBuf]) -> Result<()> {
-        for (name, column) in &mut self.columns {
-            let Some(file) = column.hierarchy.as_mut().and_then(HierarchyJob::files_mut) else {
-                continue;
-            };
-            let Some(found) = folders.iter().map(|folder| folder.join(&*file)).find(|path| path.is_file())
-            else {
-                return Err(Error::input(format!(
-                    "the hierarchy file `{}` of column `{name}` is not there",
-                    file.display()
-                ))
-                .with_hint("say in which folder it is with --hierarchies"));
-            };
-            *file = found;
-        }
-        crate::requirements::find_hierarchies(self, folders)
-    }
-
     /// The columns that are sensitive, in the order of the job.
     pub(crate) fn sensitive_columns(&self) -> Vec<String> {
         let sensitive = self.columns.iter().filter(|(_, column)| column.role == RoleJob::Sensitive);
@@ -481,7 +454,7 @@ fn text_of(path: &Path) -> Result<String> {
         let problem = format!("cannot read the job file `{}`: there is no such file", path.display());
         return Err(Error::new(ErrorKind::Io, problem));
     }
-    crate::source::read_text(path, "the job file")
+    crate::file::read_text(path, "the job file")
 }
 
 /// So many mistakes, or names, are told; who has more has made one of them over and over.

@@ -1,7 +1,7 @@
 //! What a job requires of a release beyond k: `[[policy.require]]`.
 //!
 //! One table a model, with the model's name as in `incog list` and its parameters. Which parameters a model takes is for
-//! [`requirements`](crate::requirements) to check: here is only how they are written.
+//! [`requirements`](crate::plan::requirements) to check: here is only how they are written.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -14,11 +14,9 @@ use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Watch};
 use rayon::prelude::*;
 
+use crate::file::{Packing, STANDARD, check_encoding, encoding, open_data, unreadable};
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{
-    Packing, STANDARD, check_encoding, check_width, checked_header, encoding, open_data, unreadable,
-    with_rows,
-};
+use crate::source::{check_width, checked_header, with_rows};
 
 /// What is shown the columns after some rows.
 pub(crate) type TakesParts<'a> = dyn FnMut(&mut [Column]) -> Result<()> + Send + 'a;

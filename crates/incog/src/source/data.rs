@@ -9,11 +9,12 @@ use incog_core::{Error, Result, Stage, Watch};
 #[cfg(feature = "parquet")]
 use incog_parquet::{ColumnType, Parquet};
 
+use crate::file::{PACKED_PARQUET, STANDARD, Stamps, is_packed_parquet, is_parquet, unreadable};
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
 use crate::source::csv::{Csv, TakesParts};
-use crate::source::{PACKED_PARQUET, STANDARD, Stamps, is_packed_parquet, unreadable, with_rows};
-use crate::spill::{Memory, Spilled, Spiller};
+use crate::source::spill::{Memory, Spilled, Spiller};
+use crate::source::with_rows;
 
 /// Name endings of data files, as they are looked for in folders.
 const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".txt"];
@@ -50,11 +51,6 @@ enum Reader {
     Csv(Box<Csv>),
     #[cfg(feature = "parquet")]
     Parquet(Box<Parquet>),
-}
-
-/// Is a file of that name Parquet?
-pub(crate) fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
 impl Data {

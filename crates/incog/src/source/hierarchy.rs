@@ -8,8 +8,8 @@ use std::path::Path;
 use incog_core::hierarchy::{ExplicitHierarchy, Hierarchy};
 use incog_core::{Error, Result};
 
+use crate::file::{check_encoding, open, unreadable};
 use crate::source::split::{Block, Problem, Splitter, Widths};
-use crate::source::{check_encoding, open, unreadable};
 
 /// The hierarchy of `column` in a file.
 pub fn read_hierarchy(path: &Path, column: &str) -> Result<Hierarchy> {

@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Result, Stage, Watch};
 
+use crate::file::STANDARD;
 use crate::job::Job;
-use crate::source::{Data, Format, STANDARD, checked_header};
-use crate::spill::{Memory, Spilled};
+use crate::source::spill::{Memory, Spilled};
+use crate::source::{Data, Format, checked_header};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";

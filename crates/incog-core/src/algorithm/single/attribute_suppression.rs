@@ -10,6 +10,7 @@
 //! An attribute whose hierarchy has several labels at its top cannot be suppressed: it stays as collected. One whose level
 //! 0 is ruled out is always suppressed. If neither is allowed, the model has nothing to offer, which is an error.
 
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::exact::exact;
@@ -17,6 +18,7 @@ use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::hierarchy::Attributes;
 use crate::recoding::ValueTable;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -77,4 +79,27 @@ pub fn attribute_suppression(
     Ok(found
         .best
         .map(|(by_slot, _)| Found { recoding: by_slot.iter().zip(&levels).map(level_of).collect(), quality }))
+}
+
+/// How it is listed and run.
+pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
+    name: "attribute-suppression",
+    summary: "each attribute as collected or not at all; the best choice",
+    reference: "Meyerson, Williams: On the complexity of optimal k-anonymity, PODS 2004",
+    doc: include_str!("attribute_suppression.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::SingleDimension,
+        columns: ColumnNeeds::Nothing,
+        settings: &[],
+        claim: |_| Claimed::Levels,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let options = AttributeSuppressionOptions::new(task.aim);
+    let found = attribute_suppression(task.problem, task.attributes, options, task.watch)?;
+    found.map(|found| Answer::of_levels(task, found)).transpose()
 }

@@ -10,12 +10,14 @@
 //! Differs from the paper: (1) any policy; (2) the budget is the policy's, not k rows; (3) attributes at their top are not
 //! asked any more. Cost: a scan, then a roll-up a step, and at most as many steps as the heights add up to.
 
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{Method, Scratch};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search: there is nothing to choose.
@@ -53,4 +55,26 @@ pub fn datafly(
         levels[at] += 1;
         set = set.roll_up(&Grouping::of_levels(&levels), &mut scratch);
     }
+}
+
+/// How it is listed and run.
+pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
+    name: "datafly",
+    summary: "full-domain, greedy: generalizes the attribute with most values until the policy holds",
+    reference: "Sweeney: Guaranteeing anonymity when sharing medical data, the Datafly system, AMIA 1997",
+    doc: include_str!("datafly.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::SingleDimension,
+        columns: ColumnNeeds::Nothing,
+        settings: &[],
+        claim: |_| Claimed::Levels,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let found = datafly(task.problem, task.attributes, DataflyOptions::default(), task.watch)?;
+    found.map(|found| Answer::of_levels(task, found)).transpose()
 }

@@ -26,18 +26,21 @@
 
 use std::ops::Range;
 
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::branch::{branch, can_branch, cuts_above, n_cuts_above};
 use crate::algorithm::single::descent::{Descent, Order};
 use crate::algorithm::single::exact::{Best, exact};
 use crate::algorithm::single::full_domain::best_node;
+use crate::algorithm::single::of_values;
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
 use crate::recoding::{Levels, PerValue, ValueDomain, ValueTable};
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -155,6 +158,28 @@ pub(super) fn n_cuts(domain: &ValueDomain) -> u64 {
 /// All cuts of a tree, as a level for each slot. Lower ones first: of equally good cuts the first stays.
 fn cuts(domain: &ValueDomain) -> Vec<Vec<u8>> {
     cuts_above(domain, &vec![0; domain.rows.len()])
+}
+
+/// How it is listed and run.
+pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
+    name: "full-subtree",
+    summary: "single-dimension: specializes labels one by one, each with everything below it",
+    reference: "Fung, Wang, Yu: Top-down specialization, ICDE 2005; the model: Iyengar, KDD 2002",
+    doc: include_str!("full_subtree.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::SingleDimension,
+        columns: ColumnNeeds::SomeHierarchy,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let found = full_subtree(task.problem, task.attributes, FullSubtreeOptions::new(task.aim), task.watch)?;
+    Ok(found.map(|found| of_values(task, found)))
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use crate::algorithm::contract::Setting;
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
 use crate::check::Problem;
@@ -29,6 +31,7 @@ use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::metric::Statistics;
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// So many nodes are judged unless told otherwise.
@@ -253,4 +256,33 @@ impl Random {
     fn up_to(&mut self, height: u8) -> u8 {
         self.below(usize::from(height) + 1) as u8
     }
+}
+
+/// How it is listed and run.
+pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
+    name: "genetic",
+    summary: "full-domain, at random: for lattices too large to classify",
+    reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
+    doc: include_str!("genetic.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::SingleDimension,
+        columns: ColumnNeeds::Nothing,
+        settings: &[Setting::Seed, Setting::TimeLimit, Setting::MaxSteps],
+        claim: |_| Claimed::Levels,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let limits = task.settings.limits;
+    let options = GeneticOptions {
+        seed: task.settings.seed.unwrap_or(0),
+        max_evaluations: limits.steps(MAX_EVALUATIONS),
+        deadline: limits.deadline,
+        ..GeneticOptions::new(task.aim)
+    };
+    let found = genetic(task.problem, task.attributes, options, task.watch)?;
+    found.map(|found| Answer::of_levels(task, found)).transpose()
 }

@@ -14,14 +14,17 @@
 
 use rayon::prelude::*;
 
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::single::exact::exact;
+use crate::algorithm::single::of_values;
 use crate::algorithm::single::{Aim, FullSubtreeOptions, full_subtree};
 use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::metric::Statistics;
 use crate::recoding::{Levels, Numbers, PerValue, ValueDomain, ValueTable};
+use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
 /// How to search.
@@ -189,4 +192,26 @@ impl Moves<'_> {
         }
         moves
     }
+}
+
+/// How it is listed and run.
+pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
+    name: "unrestricted",
+    summary: "single-dimension: each value itself or any ancestor",
+    reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 5.1.1",
+    doc: include_str!("unrestricted.md"),
+    status: Status::Preview,
+    item: Algorithm {
+        family: Family::SingleDimension,
+        columns: ColumnNeeds::SomeHierarchy,
+        settings: &[],
+        claim: |_| Claimed::Local,
+        traversal: None,
+        run,
+    },
+};
+
+fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    let found = unrestricted(task.problem, task.attributes, UnrestrictedOptions::new(task.aim), task.watch)?;
+    Ok(found.map(|found| of_values(task, found)))
 }

@@ -1,0 +1,353 @@
+//! `incog init`: a job file for a table that nobody has described yet.
+//!
+//! What is written is a proposal: every column with a role, a hierarchy where it needs one, and the reason as a
+//! comment. The job runs as it is, unless a column's role is `decide`; then `anonymize` says which columns wait for a
+//! word. No cell, no least or greatest value of the data gets into the job or onto the screen: names of columns,
+//! kinds, counts and shares only (a file that seems to have no header is refused). Paths in the job are relative to it.
+
+use std::fmt::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use incog_core::privacy::KAnonymity;
+use incog_core::{Error, Result, Watch};
+
+use crate::describe::profile::{self, ColumnProfile, Exposures, Kind, Profile, share};
+use crate::describe::propose::{Proposal, propose};
+use crate::file::STANDARD;
+use crate::job::RoleJob;
+use crate::publish::places::is_same_file;
+use crate::publish::sink::{Appeared, Unfinished};
+use crate::report::search::width_of;
+
+/// May a file that is there be replaced?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// No: it is an error.
+    Never,
+    /// Yes.
+    Allowed,
+}
+
+/// A table, profiled, with a proposal for each column.
+#[derive(Debug, Clone)]
+pub struct Init {
+    /// The data file.
+    pub data: PathBuf,
+    /// The delimiter, if the user named one.
+    pub delimiter: Option<u8>,
+    /// What is in the table.
+    pub profile: Profile,
+    /// What each column is likely to be.
+    pub proposals: Vec<Proposal>,
+    /// Which columns single people out.
+    pub exposures: Exposures,
+}
+
+impl Init {
+    /// Reads a data file and thinks about it. Stops when the watch is cancelled.
+    pub fn new(data: &Path, delimiter: Option<char>, watch: &Watch) -> Result<Self> {
+        let delimiter = delimiter
+            .map(|delimiter| {
+                u8::try_from(delimiter)
+                    .ok()
+                    .filter(|byte| byte.is_ascii() && !b"\"\r\n".contains(byte))
+                    .ok_or_else(|| Error::input("the delimiter is a quote, a line break or not ASCII"))
+            })
+            .transpose()?;
+        let table = profile::read(data, delimiter, watch)?;
+        let profile = Profile::of(&table, watch)?;
+        let proposals = propose(&profile);
+        // Columns that are dropped single nobody out, and of free text and person numbers it is known that they do.
+        let is_candidate = |(column, proposal): (&ColumnProfile, &Proposal)| {
+            proposal.role != RoleJob::Identifier
+                && !proposal.may_be_unit
+                && !matches!(column.kind, Kind::FreeText | Kind::Empty)
+        };
+        let candidates: Vec<usize> =
+            (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();
+        let exposures = profile::exposures(&table, &candidates, watch)?;
+        Ok(Init { data: data.to_owned(), delimiter, profile, proposals, exposures })
+    }
+
+    /// How many columns wait for a decision.
+    pub fn n_undecided(&self) -> usize {
+        self.proposals.iter().filter(|proposal| proposal.role == RoleJob::Decide).count()
+    }
+
+    /// The job, as it would be written to `job`; `-` stands for a file in the current folder.
+    pub fn to_toml(&self, job: &Path, k: u64) -> Result<String> {
+        KAnonymity::new(k)?;
+        if i64::try_from(k).is_err() {
+            return Err(Error::input("k is too large for a job file"));
+        }
+        let input = self.path_from(job)?;
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_toml(&mut text, &input, k);
+        Ok(text)
+    }
+
+    /// Writes the job. The data itself is never replaced.
+    pub fn write(&self, job: &Path, k: u64, replace: Replace) -> Result<()> {
+        let text = self.to_toml(job, k)?;
+        if is_same_file(job, &self.data) {
+            return Err(Error::input(format!("the job `{}` would replace the data", job.display()))
+                .with_hint("choose another file with --output"));
+        }
+        let is_there = || {
+            Error::input(format!("`{}` is there already", job.display()))
+                .with_hint("choose another file with --output, or replace it with --force")
+        };
+        if replace == Replace::Never && job.as_os_str() != STANDARD && job.exists() {
+            return Err(is_there());
+        }
+        let mut file = Unfinished::create(job)?;
+        file.put(text.as_bytes())?;
+        let file = file.finish()?;
+        match replace {
+            Replace::Allowed => file.appear(),
+            // It may have come to be there just now.
+            Replace::Never => match file.appear_new()? {
+                Appeared::New => Ok(()),
+                Appeared::NotNew => Err(is_there()),
+            },
+        }
+    }
+
+    /// The data's path as seen from the job's folder.
+    fn path_from(&self, job: &Path) -> Result<String> {
+        let not_text = || {
+            Error::input("the path of the data is not UTF-8, so no job file can name it")
+                .with_hint("rename the file or its folder")
+        };
+        if self.data.as_os_str() == STANDARD {
+            return Ok(STANDARD.into());
+        }
+        let folder_of = |path: &Path| match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        // Only folders are resolved: a data file that is a link keeps its name.
+        let (data_folder, job_folder) = (folder_of(&self.data), folder_of(job));
+        let path = match (data_folder.canonicalize(), job_folder.canonicalize(), self.data.file_name()) {
+            (Ok(data), Ok(job), Some(file)) => relative(&data, &job).join(file),
+            _ => self.data.clone(),
+        };
+        path.to_str().map(str::to_owned).ok_or_else(not_text)
+    }
+
+    /// Where the release goes: beside the job, named after the data.
+    fn release_name(&self) -> String {
+        let name = self.data.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let mut stem = if name == STANDARD { "data" } else { name };
+        for ending in [".gz", ".zst", ".csv", ".tsv", ".txt"] {
+            stem = stem.strip_suffix(ending).filter(|stem| !stem.is_empty()).unwrap_or(stem);
+        }
+        format!("{stem}.release.csv")
+    }
+
+    fn write_toml(&self, text: &mut String, input: &str, k: u64) -> fmt::Result {
+        let Profile { rows, columns } = &self.profile;
+        writeln!(
+            text,
+            "# A proposal by `incog init`, from the names and values of {} columns.",
+            columns.len()
+        )?;
+        writeln!(
+            text,
+            "# Only you know what outsiders may know: read the reasons and change what is wrong."
+        )?;
+        if self.n_undecided() > 0 {
+            writeln!(
+                text,
+                "# {} wait for you: write identifier, quasi-identifier, sensitive or other instead of decide.",
+                count(self.n_undecided() as u64, "column", "columns")
+            )?;
+        }
+        if !self.exposures.worst.is_empty() {
+            writeln!(
+                text,
+                "#\n# How many of the {rows} rows are alone, with values that no other row has, on"
+            )?;
+        }
+        for (set, alone) in self.exposure_lines() {
+            writeln!(text, "#   {set}: {alone}")?;
+        }
+        writeln!(text, "\n[input]")?;
+        let remark =
+            if input == STANDARD { "   # standard input: give the data to every command" } else { "" };
+        writeln!(text, "path = {}{remark}", quoted(input))?;
+        if let Some(delimiter) = self.delimiter {
+            writeln!(text, "delimiter = {}", quoted(&char::from(delimiter).to_string()))?;
+        }
+        writeln!(text, "\n[output]\npath = {}", quoted(&self.release_name()))?;
+        writeln!(text, "\n[policy]")?;
+        writeln!(text, "k = {k}   # everybody looks like at least {} others", k.saturating_sub(1))?;
+        writeln!(text, "suppression = \"1%\"   # so many rows may be left out")?;
+        if let Some(at) = self.proposals.iter().position(|proposal| proposal.may_be_unit) {
+            let unit = quoted(&columns[at].name);
+            writeln!(text, "# unit = {unit}   # if this says whom a row is about: k then counts persons")?;
+        }
+        for (column, proposal) in columns.iter().zip(&self.proposals) {
+            writeln!(text, "\n# {}", describe(column, *rows))?;
+            writeln!(text, "# {}", proposal.reason)?;
+            writeln!(text, "[columns.{}]", key(&column.name))?;
+            writeln!(text, "role = \"{}\"", role_name(proposal.role))?;
+            if proposal.role == RoleJob::QuasiIdentifier
+                && let Some(hierarchy) = proposal.hierarchy.to_toml()
+            {
+                writeln!(text, "hierarchy = {hierarchy}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The worst sets of columns: their names, and how many rows are alone on them.
+    fn exposure_lines(&self) -> impl Iterator<Item = (String, String)> {
+        self.exposures.worst.iter().map(|set| {
+            let names: Vec<String> =
+                set.columns.iter().map(|&at| key(&self.profile.columns[at].name)).collect();
+            (names.join(" + "), share(set.alone, self.profile.rows))
+        })
+    }
+}
+
+/// A summary for people: a line for each column, and what singles people out.
+impl fmt::Display for Init {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Profile { rows, columns } = &self.profile;
+        let header = ["column", "type", "distinct", "missing", "unique", "role", "reason"];
+        let lines: Vec<[String; 7]> = std::iter::once(header.map(str::to_owned))
+            .chain(columns.iter().zip(&self.proposals).map(|(column, proposal)| {
+                [
+                    key(&column.name),
+                    column.kind.to_string(),
+                    column.distinct.to_string(),
+                    column.missing.to_string(),
+                    share(column.once, *rows),
+                    role_name(proposal.role).to_owned(),
+                    proposal.reason.clone(),
+                ]
+            }))
+            .collect();
+        let width = |at: usize| width_of(lines.iter().map(|line| line[at].as_str()));
+        let widths: Vec<usize> = (0..6).map(width).collect();
+        writeln!(
+            f,
+            "{} and {}",
+            count(*rows, "row", "rows"),
+            count(columns.len() as u64, "column", "columns")
+        )?;
+        for line in &lines {
+            let [column, kind, distinct, missing, unique, role, reason] = line;
+            writeln!(
+                f,
+                "  {column:<0$}  {kind:<1$}  {distinct:>2$}  {missing:>3$}  {unique:>4$}  {role:<5$}  {reason}",
+                widths[0], widths[1], widths[2], widths[3], widths[4], widths[5]
+            )?;
+        }
+        if self.exposures.worst.is_empty() {
+            return Ok(());
+        }
+        let n_candidates = self.exposures.considered;
+        writeln!(
+            f,
+            "\nwhat singles people out (up to three of {}):",
+            count(n_candidates as u64, "column", "columns")
+        )?;
+        for (set, alone) in self.exposure_lines() {
+            writeln!(f, "  {set}: {alone} of rows are alone")?;
+        }
+        Ok(())
+    }
+}
+
+fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// What is known of a column, without a cell.
+fn describe(column: &ColumnProfile, rows: u64) -> String {
+    let missing = match column.missing {
+        0 => "none missing".to_owned(),
+        missing => format!("{} missing", share(missing, rows)),
+    };
+    let once = share(column.once, rows);
+    format!(
+        "{}: {} distinct, {missing}, {once} of rows with a value of their own",
+        column.kind, column.distinct
+    )
+}
+
+fn role_name(role: RoleJob) -> &'static str {
+    match role {
+        RoleJob::Identifier => "identifier",
+        RoleJob::QuasiIdentifier => "quasi-identifier",
+        RoleJob::Sensitive => "sensitive",
+        RoleJob::Other => "other",
+        RoleJob::Decide => "decide",
+    }
+}
+
+/// A column's name as a TOML key: bare if it can be.
+fn key(name: &str) -> String {
+    let is_bare =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if is_bare { name.to_owned() } else { quoted(name) }
+}
+
+/// A TOML string on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            character if character.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(character));
+            }
+            character => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// The way from one folder to another, both absolute.
+fn relative(to: &Path, from: &Path) -> PathBuf {
+    let (to_parts, from_parts): (Vec<Component<'_>>, Vec<Component<'_>>) =
+        (to.components().collect(), from.components().collect());
+    let n_common = to_parts.iter().zip(&from_parts).take_while(|(a, b)| a == b).count();
+    if n_common == 0 {
+        // Different drives.
+        return to.to_owned();
+    }
+    let up = from_parts[n_common..].iter().map(|_| Component::ParentDir);
+    up.chain(to_parts[n_common..].iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_a_key_and_any_text_a_string() {
+        for name in
+            ["age", "", "a b", "a.b", "\"", "\\", "größe", "a=b", "[x]", "#", "'", "\t\u{7f}\u{85}", "日本"]
+        {
+            let text = format!("[columns.{}]\nrole = {}\n", key(name), quoted(name));
+            let table: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let columns = table["columns"].as_table().unwrap();
+            assert_eq!(columns.keys().collect::<Vec<_>>(), [name]);
+            assert_eq!(columns[name]["role"].as_str(), Some(name));
+        }
+    }
+
+    #[test]
+    fn paths_lead_from_folder_to_folder() {
+        let check =
+            |to: &str, from: &str| relative(Path::new(to), Path::new(from)).to_str().unwrap().to_owned();
+        assert_eq!(check("/a/b", "/a/b"), "");
+        assert_eq!(check("/a/b/c", "/a/b"), "c");
+        assert_eq!(check("/a/x", "/a/b/c"), "../../x");
+    }
+}

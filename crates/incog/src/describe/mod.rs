@@ -1,0 +1,9 @@
+//! What is in a table that nobody has described?
+//!
+//! Counts exactly, proposes carefully, shows no cell: [`profile`] looks at the columns, [`propose`] at what they may be, [`init`]
+//! writes a job. [`workbench`] shows, checks and makes hierarchies.
+
+pub mod init;
+pub mod profile;
+pub mod propose;
+pub mod workbench;

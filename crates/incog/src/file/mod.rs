@@ -1,0 +1,119 @@
+//! What is in a file, and is it still the same?
+//!
+//! Opens files, unpacks them by their names, and reads small ones whole. A file that changes while it is read is an error
+//! ([`unchanged`]); a text in another encoding than UTF-8 is called by its name ([`encoding`]).
+
+pub(crate) mod encoding;
+mod unchanged;
+
+pub(crate) use unchanged::Stamps;
+use unchanged::{CHANGED, Unchanged, WAIT};
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use incog_core::{Error, ErrorKind, Result};
+
+/// The path that stands for standard input and standard output.
+pub(crate) const STANDARD: &str = "-";
+
+/// How a file is compressed, by the ending of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    pub(crate) fn of(path: &Path) -> Self {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "gz" => Packing::Gzip,
+            "zst" => Packing::Zstd,
+            _ => Packing::None,
+        }
+    }
+}
+
+/// Would a file of that name be Parquet, compressed once more? There is no such thing: it would be taken for CSV.
+pub(crate) fn is_packed_parquet(path: &Path) -> bool {
+    Packing::of(path) != Packing::None && path.file_stem().is_some_and(|stem| is_parquet(Path::new(stem)))
+}
+
+/// What to do about it.
+pub(crate) const PACKED_PARQUET: &str = "Parquet is compressed inside; its name ends in .parquet";
+
+pub(crate) fn open(path: &Path, what: &str) -> Result<Unchanged> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => unreadable(path, what, "there is no such file")
+            .with_hint("paths in a job file are relative to the job file"),
+        _ => unreadable(path, what, &error.to_string()),
+    })?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(unreadable(path, what, "it is a folder"));
+    }
+    Ok(Unchanged::opened(file, path))
+}
+
+pub(crate) fn unreadable(path: &Path, what: &str, problem: &str) -> Error {
+    let error = Error::new(ErrorKind::Io, format!("cannot read {what} `{}`: {problem}", path.display()));
+    if problem.ends_with(CHANGED) { error.with_hint(WAIT) } else { error }
+}
+
+/// Fails if what starts like this is a text in another encoding.
+pub(crate) fn check_encoding(start: &[u8], path: &Path, what: &str) -> Result<()> {
+    match encoding::foreign(start) {
+        None => Ok(()),
+        Some(name) => Err(unreadable(path, what, &format!("it is {name}, and should be UTF-8")).with_hint(
+            format!("convert it, for example with iconv -f {name} -t UTF-8, or export it as \"CSV UTF-8\""),
+        )),
+    }
+}
+
+/// Standard input, which may be a file.
+#[cfg(unix)]
+fn standard_input() -> Box<dyn Read + Send> {
+    use std::os::fd::AsFd;
+    match std::io::stdin().as_fd().try_clone_to_owned() {
+        Ok(input) => Box::new(Unchanged::handed(input.into())),
+        Err(_) => Box::new(std::io::stdin()),
+    }
+}
+
+#[cfg(not(unix))]
+fn standard_input() -> Box<dyn Read + Send> {
+    Box::new(std::io::stdin())
+}
+
+/// A reader of a file, decompressed if its name ends in `.gz` or `.zst`; `-` is standard input.
+pub(crate) fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>> {
+    if path.as_os_str() == STANDARD {
+        return Ok(standard_input());
+    }
+    let file = open(path, what)?;
+    Ok(match Packing::of(path) {
+        Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(file)),
+        Packing::Zstd => Box::new(
+            zstd::stream::read::Decoder::new(file)
+                .map_err(|error| unreadable(path, what, &error.to_string()))?,
+        ),
+        Packing::None => Box::new(file),
+    })
+}
+
+/// A small text file.
+pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    open(path, what)?.read_to_end(&mut bytes).map_err(|error| unreadable(path, what, &error.to_string()))?;
+    check_encoding(&bytes, path, what)?;
+    String::from_utf8(bytes).map_err(|_| {
+        unreadable(path, what, "it is not UTF-8").with_hint("convert it, for example with iconv -t UTF-8")
+    })
+}
+
+/// Is a file of that name Parquet?
+pub(crate) fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}

@@ -1,0 +1,52 @@
+//! What would it take to keep one column more detailed?
+
+use incog_core::Result;
+use incog_core::check::refused_rows;
+use incog_core::lattice::Grouping;
+use incog_core::metric::Statistics;
+
+use crate::plan::Plan;
+
+/// A release with one column at a lower level, which the policy does not allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Better {
+    /// The column.
+    pub column: String,
+    /// The level it would have.
+    pub level: u8,
+    /// How many rows would have to be left out.
+    pub suppressed_rows: u64,
+}
+
+/// What it would take to keep one column one level more detailed.
+pub(crate) fn better(plan: &Plan, best: &Statistics, known: &[(Vec<u8>, u64)]) -> Result<Vec<Better>> {
+    let mut better = Vec::new();
+    // Those that the search stopped counting.
+    let mut unknown: Vec<(usize, Grouping)> = Vec::new();
+    for at in (0..plan.attributes.len()).filter(|&at| best.levels[at] > 0) {
+        let mut levels = best.levels.clone();
+        levels[at] -= 1;
+        match known.iter().find(|(node, _)| *node == levels) {
+            Some(&(_, rows)) => better.push((at, rows)),
+            // Where the records are not in memory, each look at them takes its time.
+            None if plan.spilled.is_some() => {}
+            None => unknown.push((at, Grouping::of_levels(&levels))),
+        }
+    }
+    let (columns, nodes): (Vec<usize>, Vec<Grouping>) = unknown.into_iter().unzip();
+    better.extend(columns.into_iter().zip(refused_rows(plan.deciding_problem(), &nodes)?));
+    // Of equals, the first column first.
+    better.sort_unstable();
+    let is_allowed = |&(_, rows): &(usize, u64)| rows <= plan.policy.budget();
+    let mut better: Vec<Better> = better
+        .into_iter()
+        .filter(|better| !is_allowed(better))
+        .map(|(at, suppressed_rows)| {
+            let attribute = &plan.attributes[at];
+            let level = attribute.level_number(best.levels[at] - 1);
+            Better { column: attribute.name().to_owned(), level, suppressed_rows }
+        })
+        .collect();
+    better.sort_by_key(|better| better.suppressed_rows);
+    Ok(better)
+}

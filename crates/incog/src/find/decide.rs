@@ -1,0 +1,63 @@
+//! Does a generalization that was chosen by k alone satisfy the whole policy?
+
+use incog_core::Result;
+use incog_core::check::Problem;
+use incog_core::frequency::Method;
+use incog_core::lattice::Grouping;
+use incog_core::metric::Statistics;
+
+use crate::find::obstacle::need;
+use crate::plan::Plan;
+
+/// What the whole policy says of the generalization that was chosen by a part of it.
+pub(crate) enum Settled {
+    /// It holds; what is known of the release.
+    Holds(Statistics),
+    /// It does not: what is in the way.
+    Fails(String),
+}
+
+/// Leaves out what the rest of the policy refuses at a node that was chosen.
+pub(crate) fn settle(plan: &Plan, chosen: &Statistics) -> Result<Settled> {
+    if plan.decided_by.is_none() {
+        return Ok(Settled::Holds(chosen.clone()));
+    }
+    let Problem { source, policy } = plan.problem();
+    let levels = &chosen.levels;
+    let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+    if policy.judge(&set)?.holds {
+        return Ok(Settled::Holds(Statistics::new(plan.problem(), &plan.attributes, levels.clone(), &set)?));
+    }
+    Ok(Settled::Fails(format!(
+        "decided by {} alone: {}\nhint: decide = \"all\" looks for another generalization; or allow more suppression",
+        plan.deciding().describe(),
+        need(plan, levels)?
+    )))
+}
+
+/// What there is to say about the search: where nodes were judged one by one, and what a decision by k alone left over.
+pub(crate) fn notes(plan: &Plan, left_open: Option<u64>, chosen: u64, released: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(n_open) = left_open {
+        notes.push(judged_one_by_one(n_open));
+    }
+    if plan.decided_by.is_some() {
+        notes.push(format!(
+            "decided by {} alone, which leaves out {chosen} rows; the other models leave out {} more",
+            plan.deciding().describe(),
+            released.saturating_sub(chosen)
+        ));
+    }
+    notes
+}
+
+/// Why so many nodes were judged.
+pub(crate) fn judged_one_by_one(n_open: u64) -> String {
+    let nodes = match n_open {
+        1 => "1 generalization was".to_owned(),
+        n => format!("{n} generalizations were"),
+    };
+    format!(
+        "pruning is unsound for this policy, what holds may fail when generalized further: {nodes} judged one by one"
+    )
+}

@@ -1,0 +1,95 @@
+//! Why does nothing satisfy the policy, and how far is it?
+
+use incog_core::check::Problem;
+use incog_core::frequency::Method;
+use incog_core::lattice::Grouping;
+use incog_core::privacy::Pruning;
+use incog_core::{Error, ErrorKind, Result, Watch};
+
+use crate::plan::Plan;
+
+/// The error of a job whose policy nothing satisfies; it comes from what stands in the way.
+pub(crate) fn impossible(plan: &Plan, obstacle: &str) -> Error {
+    Error::new(ErrorKind::Impossible, format!("nothing satisfies {}", plan.policy.describe()))
+        .with_source(Error::new(ErrorKind::Policy, obstacle))
+}
+
+/// Why nothing holds: how far even the most general release is from the policy.
+pub(crate) fn closest(plan: &Plan, watch: &Watch) -> Result<String> {
+    let Problem { source, policy } = plan.deciding_problem();
+    let mut closest = plan.attributes.heights();
+    if policy.pruning() == Pruning::Unsound {
+        // Something more detailed may need less: only what was looked at can be told.
+        return Ok(format!("the most general: {}", need(plan, &closest)?));
+    }
+    let needed_at = |levels: &[u8]| -> Result<u64> {
+        watch.check()?;
+        let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+        Ok(policy.judge(&set)?.refused_rows)
+    };
+    // Nothing needs less suppression than the top. Of what needs no more, something more detailed says more.
+    let needed = needed_at(&closest)?;
+    // Where everything would have to go, no node is closer than another.
+    'down: while needed < source.n_rows() {
+        for at in (0..closest.len()).filter(|&at| closest[at] > 0) {
+            let mut below = closest.clone();
+            below[at] -= 1;
+            if needed_at(&below)? == needed {
+                closest = below;
+                continue 'down;
+            }
+        }
+        break;
+    }
+    Ok(format!("closest: {}", need(plan, &closest)?))
+}
+
+/// Why there is no local recoding: how far the table with everything at its top is from the policy.
+pub(crate) fn at_the_top(plan: &Plan) -> Result<String> {
+    let top = Grouping::of_levels(&plan.attributes.heights());
+    let set = plan.problem().source.count(&top, &plan.policy.demand(), Method::Auto)?;
+    let needed = plan.policy.judge(&set)?.refused_rows;
+    let n_rows = plan.table.n_rows();
+    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    Ok(format!(
+        "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed \
+         ({:.1} %); the budget is {} rows ({:.1} %)",
+        share(needed),
+        plan.policy.budget(),
+        share(plan.policy.budget())
+    ))
+}
+
+/// How many rows a release at these levels would have to leave out, and which model refuses how many.
+pub(super) fn need(plan: &Plan, levels: &[u8]) -> Result<String> {
+    let Problem { source, policy } = plan.problem();
+    let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+    let needed = policy.judge(&set)?.refused_rows;
+    let named: Vec<String> = plan
+        .attributes
+        .iter()
+        .zip(levels)
+        .map(|(attribute, &level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
+        .collect();
+    let n_rows = plan.table.n_rows();
+    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    let mut text = format!(
+        "{} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
+        named.join(", "),
+        share(needed),
+        policy.budget(),
+        share(policy.budget())
+    );
+    let models: Vec<_> = policy.models().collect();
+    if models.len() > 1 {
+        for model in models {
+            let refused = match model.refused_rows(&set)? {
+                0 => "nothing".to_owned(),
+                1 => "1 row".to_owned(),
+                rows => format!("{rows} rows"),
+            };
+            text.push_str(&format!("\n  {} refuses {refused} there", model.describe()));
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,121 @@
+//! Which checker a job asks for, with its options.
+//!
+//! A job that names none gets the one that [`check::choose`] picks for its data, so it is settled in two steps: what can be
+//! said without the data ([`CheckerChoice::new`]), and the rest ([`CheckerChoice::settle`]).
+
+use incog_core::Result;
+use incog_core::algorithm::{self, Traversal};
+use incog_core::check::{
+    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop,
+};
+use incog_core::registry::Entry;
+
+use crate::job::{BitmapSets, CountOrText, CubeLevels, Job};
+
+/// A checker as far as it is known without the data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CheckerChoice {
+    /// Named by the job.
+    Named(&'static str, CheckerKind),
+    /// To be chosen, with a bound on the memory of its sets.
+    Free { memory: Option<u64> },
+}
+
+impl CheckerChoice {
+    /// Checks the options of a job against the checker that it names, if it names one.
+    pub(crate) fn new(job: &Job, named: Option<&'static Entry<CheckerKind>>) -> Result<Self> {
+        let search = &job.search;
+        let settings = [
+            ("cube_levels", "cube", search.cube_levels.is_some()),
+            ("bitmap_sets", "bitmap", search.bitmap_sets.is_some()),
+            ("bitmap_pruning", "bitmap", search.bitmap_pruning.is_some()),
+        ];
+        for (key, owner, is_set) in settings {
+            if is_set && named.is_none_or(|named| named.name != owner) {
+                let mistake = format!("`{key}` is for the checker `{owner}`");
+                return Err(job
+                    .mistake(&["search", key], mistake)
+                    .with_hint(format!("set checker = \"{owner}\"")));
+            }
+        }
+        let memory = search.memory.as_ref().map(|size| bytes(job, size)).transpose()?;
+        let Some(named) = named else {
+            return Ok(CheckerChoice::Free { memory });
+        };
+        let kind = match named.item {
+            CheckerKind::Cube(_) => {
+                let materialize = match search.cube_levels {
+                    None | Some(CubeLevels::ZeroLevel) => Materialize::ZeroLevel,
+                    Some(CubeLevels::EveryLevel) => Materialize::EveryLevel,
+                };
+                CheckerKind::Cube(CubeOptions { materialize, memory })
+            }
+            CheckerKind::Bitmap(best) => {
+                let intersect = match search.bitmap_sets {
+                    None => best.intersect,
+                    Some(BitmapSets::OneLevel) => Intersect::OneLevel,
+                    Some(BitmapSets::Reusing) => Intersect::Reusing,
+                    Some(BitmapSets::DepthFirst) => Intersect::DepthFirst,
+                };
+                let stop = match search.bitmap_pruning {
+                    None => best.stop,
+                    Some(true) => Stop::Early,
+                    Some(false) => Stop::AtTheEnd,
+                };
+                CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory })
+            }
+            _ if memory.is_some() => {
+                return Err(job
+                    .mistake(&["search", "memory"], format!("the checker `{}` keeps no sets", named.name))
+                    .with_hint("`memory` is for `cube`, `bitmap`, and for jobs that name no checker"));
+            }
+            other => other,
+        };
+        Ok(CheckerChoice::Named(named.name, kind))
+    }
+
+    /// Does the job name none?
+    pub(crate) fn is_free(&self) -> bool {
+        matches!(self, CheckerChoice::Free { .. })
+    }
+
+    /// The traversal to use where the job names none: `cover`, unless it names a checker that is made for another, or bounds
+    /// the memory of what is chosen.
+    pub(crate) fn traversal(&self, heights: &[u8]) -> Traversal {
+        match self {
+            CheckerChoice::Named(_, kind) => algorithm::choose_for(*kind, heights),
+            CheckerChoice::Free { memory: Some(_) } => algorithm::choose_for(CheckerKind::RollUp, heights),
+            CheckerChoice::Free { memory: None } => algorithm::choose(heights),
+        }
+    }
+
+    /// The checker and its name, now that the data is there. The estimates are about Incognito's families; `cover` needs
+    /// `kept`, and other traversals are best off with roll-up.
+    pub(crate) fn settle(
+        self,
+        problem: Problem<'_>,
+        traversal: Traversal,
+    ) -> Result<(&'static str, CheckerKind)> {
+        match self {
+            CheckerChoice::Named(name, kind) => Ok((name, kind)),
+            CheckerChoice::Free { .. } if traversal == Traversal::Cover => {
+                Ok((CheckerKind::Kept.name(), CheckerKind::Kept))
+            }
+            CheckerChoice::Free { .. } if traversal != Traversal::Incognito => {
+                Ok((CheckerKind::RollUp.name(), CheckerKind::RollUp))
+            }
+            CheckerChoice::Free { memory } => {
+                let kind = check::choose(problem, memory)?;
+                Ok((kind.name(), kind))
+            }
+        }
+    }
+}
+
+/// A number of bytes.
+fn bytes(job: &Job, size: &CountOrText) -> Result<u64> {
+    size.bytes().ok_or_else(|| {
+        job.mistake(&["search", "memory"], "`memory` is not a size")
+            .with_hint("write bytes, or a number with KB, MB, GB, KiB, MiB or GiB")
+    })
+}

@@ -1,0 +1,255 @@
+//! From what a job says of a column to its hierarchy.
+
+use std::borrow::Cow;
+
+use incog_core::hierarchy::Attribute;
+use incog_core::hierarchy::spec::{
+    Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
+};
+use incog_core::table::Column;
+use incog_core::{Error, Result};
+use indexmap::IndexMap;
+
+use crate::file;
+use crate::job::{
+    BranchJob, ColumnJob, DateUnit, HierarchyJob, IntervalsOf, Job, MaskSide, NumberOrText, TreeJob,
+};
+use crate::plan::Plan;
+use crate::source;
+
+/// A hierarchy has at most 254 levels.
+const MAX_MASK: usize = 253;
+
+/// The attribute of a quasi-identifier: its hierarchy, tied to its data. With a `fixed` level, there is no other to
+/// choose.
+pub(crate) fn attribute(
+    job: &Job,
+    name: &str,
+    column: &ColumnJob,
+    data: &Column,
+    fixed: Option<u8>,
+) -> Result<Attribute> {
+    let default = HierarchyJob::default();
+    let spec = column.hierarchy.as_ref().unwrap_or(&default);
+    attribute_at(job, &["columns", name, "hierarchy"], name, spec, data, fixed)
+}
+
+/// Masks of this plan that are as long as the longest value, where fewer rows than k have one of that length: released labels are
+/// that long, too, and might tell of a suppressed row.
+pub(crate) fn telling_lengths(plan: &Plan) -> Result<Vec<String>> {
+    let k = plan.job.policy.k.unsigned_abs();
+    let is_open = |column: &ColumnJob| {
+        column.hierarchy.as_ref().is_some_and(|rule| rule.mask.is_some() && rule.length.is_none())
+    };
+    let mut notes = Vec::new();
+    for (name, _) in plan.job.columns.iter().filter(|(_, column)| is_open(column)) {
+        let column = match (&plan.spilled, plan.table.column(name)) {
+            (None, Some(column)) => Cow::Borrowed(column),
+            (Some(spilled), _) => Cow::Owned(spilled.column(&plan.table, name)?),
+            (None, None) => continue,
+        };
+        let lengths: Vec<usize> = column.dictionary().values().map(|value| value.chars().count()).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let rows = column.codes().iter().filter(|&&code| lengths[code as usize] == longest).count();
+        if (rows as u64) < k {
+            notes.push(format!(
+                "column `{name}`: {rows} rows, fewer than k, have the longest values, and masked labels and the record tell how \
+                 long those are: clean them, or say how long values are with `length`"
+            ));
+        }
+    }
+    Ok(notes)
+}
+
+/// The same for a hierarchy that stands at another key.
+pub(crate) fn attribute_at(
+    job: &Job,
+    key: &[&str],
+    name: &str,
+    spec: &HierarchyJob,
+    data: &Column,
+    fixed: Option<u8>,
+) -> Result<Attribute> {
+    one_kind(name, spec).map_err(|error| job.at(key, &error))?;
+    let (hierarchy, origin) = match &spec.file {
+        // Errors of a file name the file; those of a rule come from the job.
+        Some(file) => {
+            let path = job.resolve(file);
+            (source::read_hierarchy(&path, name)?, path.display().to_string())
+        }
+        None => {
+            let built = rule_at(job, key, name, spec)?.build(data, spec.missing.as_deref());
+            (built.map_err(|error| job.at(key, &error))?, "rule".to_owned())
+        }
+    };
+    let attribute = Attribute::bind(data, hierarchy, &origin)?;
+    match (fixed, &spec.levels) {
+        (Some(level), _) => attribute.with_levels(&[level]),
+        (None, None) => Ok(attribute),
+        (None, Some(levels)) => attribute.with_levels(levels).map_err(|error| job.at(key, &error)),
+    }
+}
+
+/// What to say of labels that are values and cover others, too. At a level, or at any.
+pub(crate) fn warning(attribute: &Attribute, level: Option<u8>) -> Option<String> {
+    let ambiguous = attribute.hierarchy().ambiguous();
+    let n: u64 = match level {
+        Some(level) => ambiguous[usize::from(level)],
+        None => ambiguous.iter().sum(),
+    };
+    let labels = match n {
+        0 => return None,
+        1 => "1 label is also a value, and covers".to_owned(),
+        n => format!("{n} labels are also values, and cover"),
+    };
+    let name = attribute.name();
+    Some(format!("warning: {name}: {labels} others: a cell with such a label need not have this value"))
+}
+
+/// Is one kind of hierarchy described, with nothing that belongs to another?
+pub(crate) fn check(job: &Job, name: &str, spec: &HierarchyJob) -> Result<()> {
+    one_kind(name, spec).map_err(|error| job.at(&["columns", name, "hierarchy"], &error))
+}
+
+fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
+    let kinds = [
+        ("file", spec.file.is_some()),
+        ("intervals", spec.intervals.is_some()),
+        ("dates", spec.dates.is_some()),
+        ("mask", spec.mask.is_some()),
+        ("tree", spec.tree.is_some()),
+        ("suppress", spec.suppress.is_some()),
+    ];
+    let chosen: Vec<&str> = kinds.iter().filter(|(_, is_chosen)| *is_chosen).map(|(kind, _)| *kind).collect();
+    if chosen.len() > 1 {
+        return Err(Error::input(format!(
+            "column `{name}`: a hierarchy is one of {}, not several",
+            chosen.join(", ")
+        )));
+    }
+    if spec.suppress == Some(false) {
+        return Err(Error::input(format!("column `{name}`: `suppress` can only be true"))
+            .with_hint("leave the hierarchy out, or allow no level but 0: levels = [0]"));
+    }
+    let with_intervals = [
+        ("of", spec.of.is_some()),
+        ("origin", spec.origin.is_some()),
+        ("bounds", spec.bounds.is_some()),
+        ("bottom", spec.bottom.is_some()),
+        ("top", spec.top.is_some()),
+    ];
+    if let Some((key, _)) = with_intervals.iter().find(|(_, is_set)| *is_set && spec.intervals.is_none()) {
+        return Err(Error::input(format!("column `{name}`: `{key}` is for intervals")));
+    }
+    if let Some(length) = spec.length {
+        if spec.mask.is_none() {
+            return Err(Error::input(format!("column `{name}`: `length` is for masks")));
+        }
+        if !(1..=MAX_MASK).contains(&length) {
+            return Err(Error::input(format!("column `{name}`: `length` is not from 1 to {MAX_MASK}")));
+        }
+    }
+    if spec.file.is_some() && spec.missing.is_some() {
+        return Err(Error::input(format!("column `{name}`: `missing` is not for files"))
+            .with_hint("give the missing value a row of its own in the file, starting with an empty field"));
+    }
+    Ok(())
+}
+
+/// The rule that a job gives for a column. Must not be asked for where it names a file.
+pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
+    rule_at(job, &["columns", name, "hierarchy"], name, spec)
+}
+
+fn rule_at(job: &Job, key: &[&str], name: &str, spec: &HierarchyJob) -> Result<Spec> {
+    let spec_of = |error: Error| -> Error { job.at(key, &error.prefixed(&format!("column `{name}`: "))) };
+    Ok(if let Some(widths) = &spec.intervals {
+        Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
+    } else if let Some(units) = &spec.dates {
+        Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
+    } else if let Some(side) = spec.mask {
+        let mask = Mask::new(match side {
+            MaskSide::Right => Side::Right,
+            MaskSide::Left => Side::Left,
+        });
+        Spec::Mask(spec.length.map_or(mask, |length| mask.with_length(length)))
+    } else if let Some(tree) = &spec.tree {
+        Spec::Tree(match tree {
+            TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,
+            TreeJob::File(file) => {
+                let text =
+                    file::read_text(&job.resolve(file), "the tree").map_err(|error| job.at(key, &error))?;
+                Tree::parse(&text).map_err(spec_of)?
+            }
+        })
+    } else {
+        Spec::Suppression
+    })
+}
+
+fn date_level(unit: DateUnit) -> DateLevel {
+    match unit {
+        DateUnit::Day => DateLevel::Day,
+        DateUnit::Month => DateLevel::Month,
+        DateUnit::Quarter => DateLevel::Quarter,
+        DateUnit::Year => DateLevel::Year,
+        DateUnit::Decade => DateLevel::Decade,
+    }
+}
+
+fn branches(labels: &IndexMap<String, BranchJob>) -> Vec<Branch> {
+    let leaf = |value: &String| Branch { label: value.clone(), below: Vec::new() };
+    let branch = |(label, below): (&String, &BranchJob)| Branch {
+        label: label.clone(),
+        below: match below {
+            BranchJob::Leaves(values) => values.iter().map(leaf).collect(),
+            BranchJob::Branches(labels) => branches(labels),
+        },
+    };
+    labels.iter().map(branch).collect()
+}
+
+fn intervals(spec: &HierarchyJob, widths: &[NumberOrText]) -> Result<Intervals> {
+    let kind = match spec.of {
+        Some(IntervalsOf::Dates) => IntervalKind::Dates,
+        Some(IntervalsOf::Numbers) | None => IntervalKind::Numbers,
+    };
+    let read = |key: &str, number: &NumberOrText| {
+        Intervals::parse(kind, &number.to_string()).ok_or_else(|| {
+            Error::input(format!(
+                "`{key}` is not {}",
+                match kind {
+                    IntervalKind::Numbers => "a number",
+                    IntervalKind::Dates => "a date like 2003-04-17",
+                }
+            ))
+        })
+    };
+    let widths = widths
+        .iter()
+        .map(|width| {
+            Decimal::parse(&width.to_string())
+                .ok_or_else(|| Error::input("an interval width is not a number"))
+        })
+        .collect::<Result<_>>()?;
+    let mut intervals = Intervals::new(kind, widths)?;
+    if let Some(origin) = &spec.origin {
+        intervals = intervals.with_origin(read("origin", origin)?);
+    }
+    let bottom = spec.bottom.as_ref().map(|bottom| read("bottom", bottom)).transpose()?;
+    let top = spec.top.as_ref().map(|top| read("top", top)).transpose()?;
+    intervals = intervals.with_pools(bottom, top)?;
+    if let Some([least, end]) = &spec.bounds {
+        intervals = intervals.with_bounds(read("bounds", least)?, read("bounds", end)?)?;
+    }
+    Ok(intervals)
+}
+
+/// The labels of a value, by level.
+pub(crate) fn path(attribute: &Attribute, code: usize) -> Vec<String> {
+    let label = |level| {
+        let label = attribute.labels_at(level)[code];
+        attribute.hierarchy().labels(level).value(label).to_owned()
+    };
+    (0..=attribute.height()).map(label).collect()
+}

@@ -1,0 +1,299 @@
+//! A job that has been checked against its data.
+//!
+//! Building a [`Plan`] reads the data and the hierarchies and checks every name, number and role. Mistakes are
+//! collected and reported together, as far as they can be found without each other: settings first (a typo should
+//! not cost the time to read the data), then columns, then hierarchies.
+
+mod columns;
+pub(crate) mod checkers;
+pub(crate) mod decide;
+pub(crate) mod hierarchies;
+pub(crate) mod orders;
+pub(crate) mod requirements;
+pub(crate) mod route;
+mod settings;
+
+pub(crate) use columns::{WithoutQuasi, check_columns, check_roles, role};
+pub(crate) use route::{Chosen, Question, Route};
+pub(crate) use settings::{budget, delimiter};
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use incog_core::algorithm::{Algorithm, Search};
+use incog_core::check::Problem;
+use incog_core::frequency::{FrequencySource, Rows};
+use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::metric::{Costs, Metric};
+use incog_core::privacy::{Policy, PrivacyModel};
+use incog_core::recoding::Domains;
+use incog_core::registry::Entry;
+use incog_core::table::{Column, Table};
+use incog_core::{Error, ErrorKind, Result, Watch};
+use rayon::prelude::*;
+
+use crate::file::Stamps;
+use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
+use crate::plan::columns::{DECLARE, check_unit};
+use crate::plan::decide::Decide;
+use crate::plan::requirements::Models;
+use crate::plan::route::AlgorithmChoice;
+use crate::plan::settings::Settings;
+use crate::source::spill::Spilled;
+use crate::source::{Format, Input, Loaded};
+
+/// Data, policy and search, all checked.
+pub(crate) struct Plan {
+    pub(crate) job: Job,
+    pub(crate) table: Table,
+    /// How the input's cells are written, and so the release's.
+    pub(crate) format: Format,
+    /// The files of the data.
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) attributes: Attributes,
+    pub(crate) rows: Box<dyn FrequencySource>,
+    /// The rows of the table, where they did not fit the memory.
+    pub(crate) spilled: Option<Arc<Spilled>>,
+    /// The files of hierarchies as they were before they were read.
+    hierarchy_stamps: Stamps,
+    pub(crate) policy: Policy,
+    /// The part of it that generalizations are chosen by, if not the whole.
+    pub(crate) decided_by: Option<Policy>,
+    /// The way to a recoding.
+    pub(crate) route: Route,
+    pub(crate) names: Names,
+    pub(crate) metric: &'static dyn Metric,
+    pub(crate) weights: Vec<f64>,
+}
+
+/// What the parts of a search are called, for reports.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) marking: &'static str,
+    pub(crate) metric: &'static str,
+    pub(crate) decide: &'static str,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan")
+            .field("policy", &self.policy)
+            .field("route", &self.route.chosen().name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is asked of a job, beside what it says itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) question: Question,
+    /// The levels of an earlier release: there is nothing else to choose.
+    pub(crate) levels: Option<&'a BTreeMap<String, u8>>,
+    /// An algorithm that is in no list, in the place of what the job names.
+    pub(crate) algorithm: Option<&'static Entry<Algorithm>>,
+}
+
+impl Asked<'_> {
+    /// One release, found as the job says.
+    pub(crate) const ONE: Asked<'static> = Asked { question: Question::One, levels: None, algorithm: None };
+    /// Every generalization.
+    pub(crate) const EVERY: Asked<'static> = Asked { question: Question::Every, ..Asked::ONE };
+}
+
+impl Plan {
+    /// Checks a job and reads its data. Stops when the watch is cancelled.
+    pub(crate) fn new(job: &Job, input: Input, asked: Asked<'_>, watch: &Watch) -> Result<Self> {
+        let mut mistakes = Mistakes::default();
+        let settings = Settings::of(job, asked.algorithm, &mut mistakes);
+        let opened = mistakes.note(delimiter(job).and_then(|delimiter| input.open(delimiter)));
+        if let Some(opened) = &opened {
+            check_columns(job, opened.header(), DECLARE, &mut mistakes);
+        }
+        mistakes.stop()?;
+        let (Some(settings), Some(opened)) = (settings, opened) else {
+            return Err(Error::new(ErrorKind::Internal, "a mistake in the settings was not told"));
+        };
+        let hierarchy_stamps = requirements::stamps_of(job);
+        let data = opened.read(settings.memory.clone(), |name| role(job, name), watch)?;
+        if let Some(spilled) = &data.spilled {
+            check_spilled(job, spilled, &settings.algorithm)?;
+        }
+        let Bound { attributes, rows, policy } = Bound::new(job, &settings, &data, asked.levels)?;
+        let decided_by = if settings.decide.item == Decide::KOnly { policy.k_only() } else { None };
+        let deciding = Problem { source: &*rows, policy: decided_by.as_ref().unwrap_or(&policy) };
+        let search =
+            Search { marking: settings.marking.item, threads: settings.threads, ..Search::default() };
+        let route = settings.algorithm.settle(
+            asked.question,
+            settings.checker,
+            search,
+            deciding,
+            &attributes,
+            settings.metric.item,
+        )?;
+        let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
+        Ok(Plan {
+            weights: attributes.iter().map(weight).collect(),
+            route,
+            names: Names {
+                marking: settings.marking.name,
+                metric: settings.metric.name,
+                decide: settings.decide.name,
+            },
+            metric: settings.metric.item,
+            job: job.clone(),
+            format: data.format,
+            files: data.files,
+            table: data.table,
+            spilled: data.spilled.map(Arc::new),
+            policy,
+            decided_by,
+            attributes,
+            rows,
+            hierarchy_stamps,
+        })
+    }
+
+    /// The part of the policy that generalizations are chosen by.
+    pub(crate) fn deciding(&self) -> &Policy {
+        self.decided_by.as_ref().unwrap_or(&self.policy)
+    }
+
+    /// What a search of the lattice has to solve.
+    pub(crate) fn deciding_problem(&self) -> Problem<'_> {
+        Problem { source: &*self.rows, policy: self.deciding() }
+    }
+
+    /// The orders that an algorithm goes by; none unless it makes boxes.
+    pub(crate) fn domains(&self, chosen: Option<&Chosen>) -> Result<Domains> {
+        match chosen {
+            Some(chosen) if chosen.goes_by_order() => {
+                orders::domains(&self.job, &self.table, &self.attributes)
+            }
+            _ => Ok(vec![None; self.attributes.len()]),
+        }
+    }
+
+    /// Fails if a hierarchy file is another than the one that was read: a record would name the wrong one.
+    pub(crate) fn check_hierarchies(&self) -> Result<()> {
+        self.hierarchy_stamps.check("a hierarchy")
+    }
+
+    /// What is to be solved.
+    pub(crate) fn problem(&self) -> Problem<'_> {
+        Problem { source: &*self.rows, policy: &self.policy }
+    }
+
+    /// Fails if the rows of the table are not in memory, where `what` needs them.
+    pub(crate) fn in_memory(&self, what: &str) -> Result<()> {
+        match &self.spilled {
+            Some(spilled) => Err(spilled.memory.refuse(what)),
+            None => Ok(()),
+        }
+    }
+
+    /// What generalization costs in this table.
+    pub(crate) fn costs(&self) -> Result<Costs> {
+        Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
+    }
+}
+
+/// A job's hierarchies and policy, tied to its data.
+struct Bound {
+    attributes: Attributes,
+    rows: Box<dyn FrequencySource>,
+    policy: Policy,
+}
+
+impl Bound {
+    fn new(
+        job: &Job,
+        settings: &Settings<'_>,
+        data: &Loaded,
+        fixed: Option<&BTreeMap<String, u8>>,
+    ) -> Result<Self> {
+        let Loaded { table, spilled, .. } = data;
+        let n_rows = table.n_rows() as u64;
+        let budget = settings.budget.rows(n_rows);
+        let mut mistakes = Mistakes::default();
+        if budget > n_rows {
+            let mistake = format!("suppression of {budget} rows is over 100 %: the table has {n_rows}");
+            let mistake = job.mistake(&["policy", "suppression"], mistake);
+            mistakes.add(mistake.with_hint("write a smaller number of rows or a percentage (\"1%\")"));
+        }
+        let attributes = attributes(job, table, fixed, &mut mistakes);
+        // Models look at the rows of their columns, which must be there.
+        let required = spilled.as_ref().map(|spilled| required_columns(job, table, spilled)).transpose()?;
+        let seen = required.as_ref().unwrap_or(table);
+        mistakes.note(check_unit(job, table));
+        let Models { columns, models } =
+            requirements::build(job, &settings.requirements, seen, budget, &mut mistakes);
+        mistakes.stop()?;
+        let attributes = Attributes::new(attributes)?;
+        let rows: Box<dyn FrequencySource> = match spilled {
+            None => {
+                let mut rows = Rows::new(table, &attributes)?;
+                if let Some(unit) = &job.policy.unit {
+                    rows = rows.with_unit(table, unit)?;
+                }
+                if !columns.is_empty() {
+                    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                    rows = rows.with_sensitive(table, &columns)?;
+                }
+                Box::new(rows)
+            }
+            Some(spilled) => {
+                let codes =
+                    |name: &String| seen.column(name).map_or(Vec::new(), |column| column.codes().to_vec());
+                spilled.source(table, &attributes, columns.iter().map(codes).collect())?
+            }
+        };
+        let k_anonymity: Box<dyn PrivacyModel> = Box::new(settings.k_anonymity);
+        let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
+        policy.feasible(n_rows)?;
+        Ok(Bound { attributes, rows, policy })
+    }
+}
+
+/// The quasi-identifiers of a job, each tied to its column, in the order of the job.
+fn attributes(
+    job: &Job,
+    table: &Table,
+    fixed: Option<&BTreeMap<String, u8>>,
+    mistakes: &mut Mistakes,
+) -> Vec<Attribute> {
+    let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
+    let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
+    let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
+        let data = table.column(name).expect("every declared column is in the table");
+        let fixed = fixed.and_then(|levels| levels.get(name)).copied();
+        hierarchies::attribute(job, name, column, data, fixed)
+    });
+    // In the order of the columns, whichever thread was first.
+    let attributes: Vec<Result<Attribute>> = attributes.collect();
+    attributes.into_iter().filter_map(|attribute| mistakes.note(attribute)).collect()
+}
+
+/// The columns that a job's requirements are about, of a table whose rows are elsewhere.
+fn required_columns(job: &Job, table: &Table, spilled: &Spilled) -> Result<Table> {
+    let names = job.policy.require.iter().filter_map(|require| require.sensitive.as_ref());
+    let mut columns: Vec<Column> = Vec::new();
+    for name in names {
+        if columns.iter().all(|column| column.name() != name) {
+            columns.push(spilled.column(table, name)?);
+        }
+    }
+    Table::new(columns)
+}
+
+/// What takes all rows at once cannot be done to rows that are not in memory.
+fn check_spilled(job: &Job, spilled: &Spilled, algorithm: &AlgorithmChoice) -> Result<()> {
+    if job.policy.unit.is_some() {
+        return Err(spilled.memory.refuse("persons with several rows are counted in memory"));
+    }
+    if algorithm.takes_all_rows() {
+        return Err(spilled.memory.refuse("the algorithm that the job names takes all rows at once"));
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Is a published file what its job, its data and its record say?
+//!
+//! | there is | what is checked |
+//! |---|---|
+//! | the job with its data | every claim, against the data ([`check_file`]) |
+//! | the job with its data, and the record | the same, and every key of the record, made anew ([`check_with_record`]) |
+//! | the record | what everybody can recompute ([`check_against_record`]) |
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use incog_core::frequency::Method;
+use incog_core::lattice::Grouping;
+use incog_core::metric::Statistics;
+use incog_core::{Result, Watch};
+use incog_verify::{Claims, Counted, Finding, Labels, RecodingClaim, Report, SensitiveClaim, check};
+
+use crate::claim::file::{CHECKED_IN_MEMORY, check_released, read_release, with_empty_texts};
+use crate::claim::labels::Collected;
+use crate::claim::measured::LocalRelease;
+use crate::claim::requirement::required;
+use crate::claim::{claims, on_columns};
+use crate::file::Stamps;
+use crate::plan::{self, Plan};
+use crate::publish::record::{Cost, Key, Record, Seen, sha256_of};
+
+/// What is claimed of a record where everything is at hand.
+const IS_WHAT_ALL_SAY: &str = "the record is what the job, the data and the release say";
+
+/// Checks a released file against a plan's job and data. Without a delimiter it is the data's.
+pub(crate) fn check_file(
+    plan: &Plan,
+    release: &Path,
+    delimiter: Option<u8>,
+    recoding: RecodingClaim,
+    watch: &Watch,
+) -> Result<Report> {
+    plan.in_memory(CHECKED_IN_MEMORY)?;
+    let released = read_release(release, delimiter.or(plan.format.delimiter()))?;
+    let released = with_empty_texts(release, released, &plan.table);
+    check_released(plan, &*released, recoding, watch)
+}
+
+/// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which the record
+/// differs from what is found anew.
+pub(crate) fn check_with_record(
+    plan: &Plan,
+    release: &Path,
+    delimiter: Option<u8>,
+    record: &Record,
+    key: Option<&Key>,
+    watch: &Watch,
+) -> Result<Report> {
+    plan.in_memory(CHECKED_IN_MEMORY)?;
+    let (released, sha256) = read_with_digest(release, delimiter.or(plan.format.delimiter()))?;
+    let released = with_empty_texts(release, released, &plan.table);
+    if record.local.is_some() {
+        return check_with_local_record(plan, sha256, &*released, record, key, watch);
+    }
+    let input = Collected(Cow::Borrowed(&plan.table));
+    let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
+    let costs = plan.costs()?;
+    let (problem, bottom) = (plan.problem(), vec![0; plan.attributes.len()]);
+    let set = problem.source.count(&Grouping::of_levels(&bottom), &problem.policy.demand(), Method::Auto)?;
+    let node = Statistics::new(problem, &plan.attributes, bottom, &set)?;
+    let cost = Cost { costs: &costs, statistics: &node, local: None };
+    let anew = Record::new(plan, &seen(&report, &*released, sha256), &cost, key)?;
+    plan.check_hierarchies()?;
+    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
+    Ok(report)
+}
+
+/// The same where recoding is local: what is measured is measured from the released labels.
+fn check_with_local_record(
+    plan: &Plan,
+    sha256: [u8; 32],
+    released: &dyn Labels,
+    record: &Record,
+    key: Option<&Key>,
+    watch: &Watch,
+) -> Result<Report> {
+    let mut report = check_released(plan, released, RecodingClaim::Local, watch)?;
+    if !report.undecided.is_empty() {
+        // What could not be counted is not compared.
+        report.fewest_persons = record.claims.fewest_persons;
+    }
+    let domains = plan.domains(plan.route.local())?;
+    let Some(local) = LocalRelease::of(plan, &domains, released, &report) else {
+        let found = "a released column is missing or has labels of no level".to_owned();
+        report.findings.push(Finding { claim: IS_WHAT_ALL_SAY.to_owned(), found, holds: false });
+        return Ok(report);
+    };
+    let costs = plan.costs()?.with_domains(&domains);
+    let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
+    let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
+    plan.check_hierarchies()?;
+    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
+    Ok(report)
+}
+
+/// What anybody can see of a released file.
+fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Seen<'a> {
+    let columns = released.header().iter().map(|&name| name.to_owned()).collect();
+    Seen { report, columns, sha256, input: None }
+}
+
+/// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that
+/// the record's job gives, if any.
+pub fn check_against_record(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
+    // A job that cannot be read was forged, which is found below.
+    let job = record.job().ok();
+    let given = job.as_ref().and_then(|job| plan::delimiter(job).ok().flatten());
+    let (released, sha256) = read_with_digest(release, delimiter.or(given))?;
+    let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
+    let known: Vec<SensitiveClaim> = record
+        .claims
+        .requires
+        .iter()
+        .filter_map(|part| required(part, None, &counted).transpose())
+        .collect::<Result<_>>()?;
+    let n_unknown = record.claims.requires.len() - known.len();
+    // Not what the record says of itself, but what its job does.
+    let (quasi_identifiers, sensitive) = match &job {
+        Some(job) => (job.quasi_identifiers(), job.sensitive_columns()),
+        None => (record.quasi_identifiers.clone(), record.claims.sensitive.keys().cloned().collect()),
+    };
+    let claims = Claims {
+        quasi_identifiers,
+        k: record.claims.k,
+        columns: Some(record.release.columns.clone()),
+        sensitive: on_columns(sensitive.into_iter(), known),
+        source: None,
+    };
+    let mut report = check(&*released, &claims);
+    if record.claims.unit.is_some() {
+        // Only the publisher can count persons. But as many persons as k have at least as many rows.
+        for finding in report.findings.iter_mut().filter(|finding| finding.claim.contains("-anonymity")) {
+            finding.claim += " (of rows; persons can be counted with the job and the data)";
+        }
+    }
+    let seen = seen(&report, &*released, sha256);
+    let labels = |name: &str| {
+        let at = released.header().iter().position(|column| *column == name)?;
+        Some(released.column(at).labels.len() as u64)
+    };
+    let difference = record.against_release(&seen, labels);
+    let claim = record_claim(n_unknown, record.claims.requires.len());
+    report.findings.push(compared(difference, &claim));
+    Ok(report)
+}
+
+/// What is claimed of a record that is compared with the release alone, where some of so many requirements need more.
+pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
+    match n_unknown {
+        0 => "the record is what the release alone can tell".to_owned(),
+        n => format!(
+            "the record is what the release alone can tell ({n} of {of} requirements can be checked with the job and the data only)"
+        ),
+    }
+}
+
+/// Whether a record is what it should be, given the first difference.
+pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
+    Finding {
+        claim: claim.to_owned(),
+        holds: difference.is_none(),
+        found: difference.unwrap_or_else(|| "no difference".to_owned()),
+    }
+}
+
+/// The same, and the digest of the same file.
+pub(crate) fn read_with_digest(path: &Path, delimiter: Option<u8>) -> Result<(Box<dyn Labels>, [u8; 32])> {
+    let stamps = Stamps::of([path]);
+    let labels = read_release(path, delimiter)?;
+    let sha256 = sha256_of(path)?;
+    stamps.check("the release")?;
+    Ok((labels, sha256))
+}

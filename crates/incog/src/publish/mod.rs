@@ -1,0 +1,84 @@
+//! What is written, whole or not at all?
+//!
+//! A release, its record and, the first time, the publisher's key: everything has its place before anything is written, everything
+//! is on disk before the first of the files appears, and the release appears last: there is none without its record.
+
+pub(crate) mod check;
+pub(crate) mod key_file;
+pub(crate) mod places;
+pub(crate) mod record;
+pub(crate) mod sink;
+
+use incog_core::{Result, Watch};
+
+use crate::claim::release::{VerifiedRelease, released};
+use crate::job::Order;
+use crate::plan::Plan;
+use crate::publish::key_file::{KeyOnDisk, RunKey};
+use crate::publish::places::Places;
+use crate::publish::record::{Cost, Key, Record, Seen};
+use crate::publish::sink::{Finished, Layout, NewFolder, Unfinished};
+use crate::source::spill::Spilled;
+
+/// Writes a verified release, and its record if there is to be one.
+pub(crate) fn publish(
+    plan: &Plan,
+    made: &VerifiedRelease,
+    places: &Places,
+    order: Order,
+    watch: &Watch,
+) -> Result<()> {
+    let layout = Layout::new(&places.path, &plan.format, &released(plan, &made.as_collected))?;
+    let folder = places.missing_folder.clone().map(NewFolder::look).transpose()?;
+    // All have a place before anything is written: what is on standard output cannot be taken back.
+    let file = Unfinished::create_in(&places.path, folder.as_ref())?;
+    let sealed = match &places.record {
+        Some(record) => {
+            Some((RunKey::read_or_draw(&places.key)?, Unfinished::create_in(record, folder.as_ref())?))
+        }
+        None => None,
+    };
+    let spilled = plan.spilled.as_deref();
+    let memory = spilled.map(|spilled| &spilled.memory);
+    let file = sink::write(&made.verified, file, &layout, order, memory, watch)?;
+    // While the disk has its time, nobody else has anything to do.
+    let digest_of = |key: &RunKey| key.key().digest_of(&plan.table, spilled);
+    let (finished, input) =
+        rayon::join(|| file.finish(), || sealed.as_ref().map(|(key, _)| digest_of(key)).transpose());
+    let (finished, input) = (finished?, input?);
+    // What was released was read again while it was written.
+    spilled.map_or(Ok(()), Spilled::check)?;
+    let mut all = Vec::new();
+    if let (Some((mut key, file)), Some(path)) = (sealed, &places.record) {
+        let finish = |key: &RunKey, input: Option<[u8; 32]>, mut file: Unfinished| -> Result<Finished> {
+            let record = record_of(plan, made, finished.sha256(), input, Some(key.key()))?;
+            let record = record.by(places.sign.as_ref());
+            file.put(record.to_json(key.key(), places.sign.as_ref()).as_bytes())?;
+            file.finish()
+        };
+        let mut sealed = finish(&key, input, file)?;
+        plan.check_hierarchies()?;
+        watch.check()?;
+        if key.settle()? == KeyOnDisk::Another {
+            sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;
+        }
+        all.push(sealed);
+    }
+    all.push(finished);
+    watch.check()?;
+    sink::appear(all, folder.as_ref())
+}
+
+/// The record of a release whose file has this digest, unsigned. Without a key, digests that take one are left empty.
+pub(crate) fn record_of(
+    plan: &Plan,
+    made: &VerifiedRelease,
+    sha256: [u8; 32],
+    input: Option<[u8; 32]>,
+    key: Option<&Key>,
+) -> Result<Record> {
+    let columns = made.verified.release().header().iter().map(|&name| name.to_owned()).collect();
+    let seen = Seen { report: &made.report, columns, sha256, input };
+    let cost = Cost { costs: &made.costs, statistics: &made.statistics, local: made.local.as_ref() };
+    Record::new(plan, &seen, &cost, key)
+}

@@ -1,0 +1,200 @@
+//! What came of a job, in a few lines for people.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use incog_core::Result;
+use incog_core::algorithm::{Judged, Quality};
+use incog_core::hierarchy::Attribute;
+use incog_core::metric;
+use incog_core::registry::find;
+use incog_verify::Report;
+
+use crate::claim::measured::LocalColumn;
+use crate::claim::release::VerifiedRelease;
+use crate::find::Better;
+use crate::plan::{Plan, hierarchies};
+use crate::publish::places::from_here;
+use crate::report::compare::FULL_DOMAIN;
+use crate::report::findings::write_report;
+
+/// A release that was verified and written.
+#[derive(Debug)]
+pub struct Published {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Where its record is, if one was written.
+    pub record: Option<PathBuf>,
+    /// What there is to say of it.
+    pub report: ReleaseReport,
+}
+
+/// What there is to say of a release.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReleaseReport {
+    /// What each quasi-identifier became: its name, its level, and the highest level there is. None where recoding is
+    /// local.
+    pub levels: Vec<(String, u8, u8)>,
+    /// What each quasi-identifier became, and the distortion ratio of all, where recoding is local.
+    pub local: Option<(Vec<LocalColumn>, f64)>,
+    /// Rows of the input.
+    pub rows: u64,
+    /// Rows that were left out.
+    pub suppressed_rows: u64,
+    /// Rows that could have been left out.
+    pub budget: u64,
+    /// The metric by which the release is the best.
+    pub metric: &'static str,
+    /// Its score.
+    pub score: f64,
+    /// Its loss.
+    pub loss: f64,
+    /// Whether there is no better release of its kind, by the metric.
+    pub quality: Quality,
+    /// How many nodes were judged, of how many there are, where that is how it was found.
+    pub judged: Option<Judged>,
+    /// What found it, by its name in `incog list`.
+    pub algorithm: &'static str,
+    /// Its kind: full-domain, or the algorithm of another recoding.
+    pub model: &'static str,
+    /// What there is to say of the search, a line each.
+    pub notes: Vec<String>,
+    /// What the independent checker found.
+    pub checked: Report,
+    /// What it would take to keep one column more detailed, the cheapest first.
+    pub better: Vec<Better>,
+}
+
+/// A share as a percentage that is not smaller.
+pub(crate) fn percent_at_most(share: f64) -> String {
+    format!("{:.1} %", (share * 1000.0).ceil() / 10.0)
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", from_here(&self.path).display())?;
+        self.report.write(f, self.record.as_deref())
+    }
+}
+
+impl fmt::Display for ReleaseReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, None)
+    }
+}
+
+impl ReleaseReport {
+    /// What there is to say of a release of this plan.
+    pub(crate) fn new(plan: &Plan, made: &VerifiedRelease) -> Result<Self> {
+        let VerifiedRelease { statistics, local, costs, .. } = made;
+        let mut notes = made.notes.clone();
+        notes.extend(hierarchies::telling_lengths(plan)?);
+        notes.extend(plan.attributes.iter().enumerate().filter_map(|(at, attribute)| {
+            let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
+            hierarchies::warning(attribute, level)
+        }));
+        let level = |(attribute, &level): (&Attribute, &u8)| {
+            (attribute.name().to_owned(), attribute.level_number(level), attribute.full_height())
+        };
+        let loss = find(metric::ALL, "loss").expect("loss is registered").item;
+        Ok(ReleaseReport {
+            levels: plan.attributes.iter().zip(&statistics.levels).map(level).collect(),
+            rows: costs.n_rows,
+            suppressed_rows: statistics.suppressed_rows,
+            budget: plan.policy.budget(),
+            metric: plan.names.metric,
+            score: plan.metric.score(costs, statistics),
+            loss: loss.score(costs, statistics),
+            quality: made.quality,
+            judged: made.judged,
+            algorithm: plan.route.chosen().name(),
+            model: made.model.unwrap_or(FULL_DOMAIN),
+            notes,
+            checked: made.report.clone(),
+            better: made.better.clone(),
+            local: local.as_ref().map(|local| (local.columns.clone(), local.distortion)),
+        })
+    }
+
+    /// As text; `record` is where the record of the release is.
+    fn write(&self, f: &mut fmt::Formatter<'_>, record: Option<&Path>) -> fmt::Result {
+        let n_released = self.rows - self.suppressed_rows;
+        writeln!(f, "{n_released} rows released, {} suppressed", self.suppressed_rows)?;
+        self.write_columns(f)?;
+        self.write_quality(f)?;
+        for note in &self.notes {
+            write!(f, "\n{note}")?;
+        }
+        writeln!(f, "\n\nverified independently, from the released labels:")?;
+        write_report(f, &self.checked)?;
+        if let Some(record) = record {
+            writeln!(f, "record: {}", from_here(record).display())?;
+        }
+        self.write_better(f)
+    }
+
+    /// What became of each quasi-identifier, and what that cost.
+    fn write_columns(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, level, highest) in &self.levels {
+            let how = match (*level, *highest) {
+                (0, _) => "as collected".to_owned(),
+                (level, highest) if level == highest => {
+                    format!("level {level} of {highest}: fully generalized")
+                }
+                (level, highest) => format!("level {level} of {highest}"),
+            };
+            writeln!(f, "  {name}: {how}")?;
+        }
+        if let Some((columns, distortion)) = &self.local {
+            columns.iter().try_for_each(|column| writeln!(f, "  {column}"))?;
+            let n_groups: u64 = self.checked.group_sizes.iter().map(|(_, groups)| groups).sum();
+            write!(f, "{n_groups} groups, distortion {distortion:.4}, ")?;
+        }
+        write!(f, "loss {:.4}", self.loss)?;
+        let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
+        if is_told { Ok(()) } else { write!(f, ", {} {:.4}", self.metric, self.score) }
+    }
+
+    /// How good it is, of its kind.
+    fn write_quality(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.quality {
+            Quality::Optimal => {
+                write!(
+                    f,
+                    "\noptimal: no {} release that satisfies the policy is better by {}{}",
+                    self.model,
+                    self.metric,
+                    if self.model == "ordered-set" {
+                        ", of all that are cut halfway between values"
+                    } else {
+                        ""
+                    }
+                )
+            }
+            Quality::Within { gap, bound } => write!(
+                f,
+                "\nat most {} from optimal: no {} release that satisfies the policy has a {} better than {bound:.4}",
+                percent_at_most(gap),
+                self.model,
+                self.metric
+            ),
+            Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
+        }?;
+        self.judged.map_or(Ok(()), |judged| write!(f, " ({judged})"))
+    }
+
+    /// What it would take to keep more detail.
+    fn write_better(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.better.is_empty() {
+            return Ok(());
+        }
+        let share = |rows: u64| 100.0 * rows as f64 / self.rows.max(1) as f64;
+        writeln!(f, "\nfor more detail, allow more suppression than {:.1} %:", share(self.budget))?;
+        for Better { column, level, suppressed_rows } in self.better.iter().take(3) {
+            let share = share(*suppressed_rows);
+            writeln!(f, "  {column} at level {level} would take {share:.1} % ({suppressed_rows} rows)")?;
+        }
+        writeln!(f, "or a smaller k, or hierarchies with more levels in between")
+    }
+}

@@ -1,0 +1,103 @@
+//! Rooms use only those above them: reads the `use` lines and paths of two crates, and fails on a way back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The rooms of a crate in the order in which its `lib.rs` declares them.
+fn rooms(source: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(source.join("lib.rs")).unwrap();
+    let name = |line: &str| {
+        let declared = line.strip_prefix("pub mod ").or_else(|| line.strip_prefix("mod "))?;
+        declared.strip_suffix(';').map(str::to_owned)
+    };
+    text.lines().filter_map(name).collect()
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// A file without its comments and its tests: those may look anywhere.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The names behind `crate::` in a text, whether one by one or in braces.
+fn named(code: &str) -> BTreeSet<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        // `$crate::` and the like are no paths of this crate.
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => {
+                let list = &list[..list.find("};").unwrap_or(list.len())];
+                names.extend(list.split(',').map(|item| word(item.trim())).filter(|name| !name.is_empty()));
+            }
+            None => _ = names.insert(word(rest)),
+        }
+    }
+    names
+}
+
+/// Which rooms each room uses.
+fn uses(source: &Path, rooms: &[String]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut all = Vec::new();
+    files(source, &mut all);
+    for path in all {
+        let inside = path.strip_prefix(source).unwrap();
+        let first = inside.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+        let room = first.trim_end_matches(".rs").to_owned();
+        if room == "lib" {
+            continue;
+        }
+        let mut others = named(&code(&path));
+        others.retain(|name| rooms.contains(name) && *name != room);
+        uses.entry(room).or_default().extend(others);
+    }
+    uses
+}
+
+#[track_caller]
+fn check(source: &Path) {
+    let rooms = rooms(source);
+    let uses = uses(source, &rooms);
+    assert!(rooms.len() > 8 && uses.len() == rooms.len(), "{rooms:?} {:?}", uses.keys());
+    let place = |room: &String| rooms.iter().position(|other| other == room).unwrap();
+    for (room, used) in &uses {
+        for other in used {
+            assert!(place(other) < place(room), "`{room}` uses `{other}`, which is declared after it");
+        }
+    }
+    // A test that sees nothing would pass too: the last room uses others.
+    assert!(!uses[rooms.last().unwrap()].is_empty());
+}
+
+#[test]
+fn a_room_of_the_library_uses_only_those_above_it() {
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+}
+
+#[test]
+fn a_module_of_the_engine_uses_only_those_above_it() {
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../incog-core/src"));
+}
+
+#[test]
+fn names_are_found_in_every_kind_of_path() {
+    let code = "use crate::plan::{self, x};\nuse crate::{file, job::Job};\nlet x = crate::find::y();\n$crate::nothing";
+    assert_eq!(named(code).into_iter().collect::<Vec<_>>(), ["file", "find", "job", "plan"]);
+}
