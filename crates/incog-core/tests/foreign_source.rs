@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
-    self, Aim, Boxes, Choice, Cuts, Extent, Gain, KRange, Limits, MARKINGS, MondrianOptions,
-    OrderedSetOptions, Outcome, Search, best_first, every_k, has_best_first_search, mondrian, optimum,
-    ordered_set,
+    self, Aim, Algorithm, Boxes, Choice, Coverage, Cuts, Extent, Gain, KRange, Limits, MARKINGS,
+    MondrianOptions, OrderedSetOptions, Outcome, Search, best_first, every_k, has_best_first_search,
+    mondrian, optimum, ordered_set,
 };
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem, refused_rows};
 use incog_core::frequency::{
@@ -21,12 +21,12 @@ use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Scored};
-use incog_core::privacy::{self, Policy, Unit};
+use incog_core::privacy::{self, Policy, Pruning, Sensitive, Unit};
 use incog_core::recoding::{Domain, Order, PerLevel, Recoding};
 use incog_core::table::{Column, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_testkit::random::require;
-use incog_testkit::{Require, Sample, naive, random};
+use incog_testkit::{Require, Sample, random};
 use proptest::prelude::*;
 
 /// The sensitive columns. The persons serve as a second one where rows are counted.
@@ -54,6 +54,7 @@ struct Strings<'a> {
     hands_over: HandsOver,
     /// As if each row were there so many times.
     times: u64,
+    room: Option<u64>,
     n_asked: AtomicU64,
 }
 
@@ -73,6 +74,7 @@ impl<'a> Strings<'a> {
             has_unit: setting.unit.is_some(),
             hands_over,
             times: 1,
+            room: None,
             n_asked: AtomicU64::new(0),
         }
     }
@@ -154,6 +156,10 @@ impl FrequencySource for Strings<'_> {
             HandsOver::Rows => rows.iter().map(|&row| self.counted(grouping, demand, &[row])).collect(),
         });
         FrequencySet::from_counted(&self.layout, grouping, demand, groups)
+    }
+
+    fn room(&self) -> Option<u64> {
+        self.room
     }
 }
 
@@ -392,7 +398,7 @@ fn any_budget() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// Each model alone, by rows: k, (α,k), distinct, entropy and recursive ℓ, t-closeness, and all others.
     #[test]
@@ -465,38 +471,90 @@ proptest! {
         check_every_k(&setting, &Strings::new(&setting, hands_over), budget, start)?;
     }
 
-    /// Tables that no computer holds: a number of rows is a number, not a row.
+    /// A number of rows is a number: the same holds where every row is there many times, more often than a computer has room for.
     #[test]
-    fn tables_of_many_billions_of_rows_are_searched_like_small_ones(
+    fn tables_of_any_size_are_searched_like_small_ones(
         sample in random::sample(3, 20),
+        times in prop_oneof![Just(100_u64), Just(1 << 16), Just(1 << 24), Just(1 << 40)],
+        model in 0..privacy::ALL.len(),
+        picks in any::<[u8; 5]>(),
         k in 1..=4_u64,
         budget in 0..=5_u64,
+        share in 0.0..1.0_f64,
+        room in proptest::option::of(1..=4000_u64),
     ) {
-        const TIMES: u64 = 1 << 40;
+        prop_assume!(sample.n_rows() > 0);
         let setting = Setting::new(&sample, None, KeyWidth::U64);
-        let source = Strings { times: TIMES, ..Strings::new(&setting, HandsOver::Groups) };
-        let small = Policy::k_anonymity(k).unwrap().with_budget(budget);
-        let large = Policy::k_anonymity(k * TIMES).unwrap().with_budget(budget * TIMES);
-        let mine = Problem { source: &setting.rows, policy: &small };
-        let theirs = Problem { source: &source, policy: &large };
-        let expected = naive::satisfying(&sample, k, budget);
+        let source = Strings { times, room, ..Strings::new(&setting, HandsOver::Groups) };
+        let require = require(privacy::ALL[model].name, &sample, &picks);
+        let requires = [Require::k_anonymity(k), require];
+        let small = setting.policy(&requires, budget).unwrap();
+        // Any number up to the next multiple asks for as much.
+        let spare = (share * times as f64) as u64;
+        let models = requires.map(|require| {
+            let mut parameters = require.parameters(&setting.table, &SENSITIVE, None).unwrap();
+            parameters.k = parameters.k.map(|k| k * times - spare);
+            if let Some(name) = &require.sensitive {
+                let position = SENSITIVE.iter().position(|other| other == name).unwrap();
+                let n_values = setting.table.column(name).unwrap().dictionary().len();
+                parameters.sensitive =
+                    Some(Sensitive::of_source(&source, name, position, Unit::Rows, n_values).unwrap());
+            }
+            privacy::build(&require.model, &parameters).unwrap()
+        });
+        let large = Policy::new(models.into(), budget * times + spare).unwrap();
+        let problem = Problem { source: &source, policy: &large };
+        let exhaustive = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+        let expected = exhaustive.run(Problem { source: &setting.rows, policy: &small }, &Watch::new()).unwrap();
         for algorithm in algorithm::ALL {
             for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_))) {
-                let search = Search { algorithm: algorithm.item, checker, ..Search::default() };
-                let [mine, theirs] = [mine, theirs].map(|problem| search.run(problem, &Watch::new()).unwrap());
-                prop_assert_eq!(&mine.holding, &theirs.holding, "{:?}", search);
+                let search = Search { algorithm: algorithm.item, checker, threads: 2, ..Search::default() };
+                match search.run(problem, &Watch::new()) {
+                    Ok(outcome) if outcome.coverage == Coverage::Complete => {
+                        prop_assert_eq!(&outcome.holding, &expected.holding, "{:?}", search);
+                    }
+                    Ok(outcome) => prop_assert_eq!(outcome.holding.is_empty(), expected.holding.is_empty()),
+                    Err(_) => prop_assert_eq!(large.pruning(), Pruning::Unsound, "{:?}", search),
+                }
             }
         }
-        let attributes = &setting.attributes;
-        let loss = metric::ALL[0].item;
-        let [mine, theirs] = [mine, theirs].map(|problem| {
-            let costs = Costs::new(problem, attributes).unwrap();
-            optimum(problem, attributes, &costs, loss, &Watch::new()).unwrap().best
-        });
-        prop_assert_eq!(mine.is_some(), !expected.is_empty());
-        prop_assert_eq!(mine.as_ref().map(|best| best.node), theirs.as_ref().map(|best| best.node));
-        let suppressed = |best: Option<Scored>| best.map(|best| best.statistics.suppressed_rows);
-        prop_assert_eq!(suppressed(mine).map(|rows| rows * TIMES), suppressed(theirs));
+        let (attributes, lattice, holding) = (&setting.attributes, &expected.lattice, &expected.holding);
+        let costs = Costs::new(problem, attributes).unwrap();
+        for entry in metric::ALL {
+            let best = metric::best(problem, attributes, lattice, holding, &costs, entry.item, &Watch::new());
+            let found = optimum(problem, attributes, &costs, entry.item, &Watch::new()).unwrap().best;
+            prop_assert_eq!(node_of(&best.unwrap()), node_of(&found), "{}", entry.name);
+            prop_assert!(found.is_none_or(|best| best.statistics.suppressed_rows % times == 0));
+        }
+    }
+
+    /// What a model compares with can be asked of a source.
+    #[test]
+    fn values_of_all_rows_are_counted_by_any_source(
+        sample in random::sample(2, 25),
+        hands_over in any_entries(),
+        by_persons in any::<bool>(),
+    ) {
+        let sample = sample.with_nobody("p0");
+        let setting = Setting::new(&sample, by_persons.then_some("person"), KeyWidth::U64);
+        let source = Strings::new(&setting, hands_over);
+        let column = setting.table.column("illness").unwrap();
+        let (unit, expected) = match setting.unit {
+            None => (Unit::Rows, Sensitive::of_rows(0, column)),
+            Some(unit) => {
+                let unit = setting.table.column(unit).unwrap();
+                (Unit::Persons, Sensitive::of_persons(0, column, unit))
+            }
+        };
+        let n_values = column.dictionary().len();
+        for source in [&source as &dyn FrequencySource, &setting.rows] {
+            let found = Sensitive::of_source(source, "illness", 0, unit, n_values).unwrap();
+            prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        }
+        if unit == Unit::Rows && n_values > 0 {
+            let error = Sensitive::of_source(&source, "illness", 0, unit, n_values - 1);
+            prop_assert!(error.is_err(), "a value beyond the dictionary");
+        }
     }
 
     /// Rolling up what somebody counted is the same as having it counted, and as rolling up rows.
