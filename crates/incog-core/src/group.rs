@@ -174,6 +174,18 @@ impl Measures {
             && self.pairs.iter().map(|pairs| &pairs.column).eq(&demand.persons_by_value)
     }
 
+    /// Of these measures those that `demand` asks for; `None` if one is not there.
+    pub(crate) fn only(&self, demand: &Demand) -> Option<Measures> {
+        let histogram = |wanted: &usize| self.histograms.iter().find(|(column, _)| column == wanted).cloned();
+        let pairs = |wanted: &usize| self.pairs.iter().find(|pairs| pairs.column == *wanted).cloned();
+        Some(Measures {
+            rows: self.rows.clone(),
+            persons: if demand.persons { Some(self.persons.clone()?) } else { None },
+            histograms: demand.histograms.iter().map(histogram).collect::<Option<_>>()?,
+            pairs: demand.persons_by_value.iter().map(pairs).collect::<Option<_>>()?,
+        })
+    }
+
     /// How many groups there are.
     pub fn n_groups(&self) -> usize {
         self.rows.len()

@@ -15,7 +15,7 @@ use incog_core::algorithm::{
 };
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem, refused_rows};
 use incog_core::frequency::{
-    CountedGroup, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows, Scratch,
+    Bottom, CountedGroup, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows, Scratch,
 };
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
@@ -26,7 +26,7 @@ use incog_core::recoding::{Domain, Order, PerLevel, Recoding};
 use incog_core::table::{Column, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_testkit::random::require;
-use incog_testkit::{Require, Sample, random};
+use incog_testkit::{Require, Sample, SampleColumn, random};
 use proptest::prelude::*;
 
 /// The sensitive columns. The persons serve as a second one where rows are counted.
@@ -210,8 +210,8 @@ fn needs_records(error: &Error) -> bool {
 }
 
 /// What a search finds, in a form that can be compared.
-fn found(outcome: &Outcome) -> (Vec<usize>, Vec<usize>, Option<u64>, check::Work) {
-    (outcome.holding.iter().collect(), outcome.minimal.clone(), outcome.left_open, outcome.work)
+fn found(outcome: &Outcome) -> (Vec<usize>, Vec<usize>, Option<u64>) {
+    (outcome.holding.iter().collect(), outcome.minimal.clone(), outcome.left_open)
 }
 
 /// Every traversal with every checker, and the checker that is chosen where none is named.
@@ -233,7 +233,12 @@ fn check_searches(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) 
                 match (expected, outcome) {
                     (expected, Ok(outcome)) => {
                         prop_assert!(!is_bitmap, "there are no records to make sets of");
-                        prop_assert_eq!(found(&expected.unwrap()), found(&outcome), "{:?}", search);
+                        let expected = expected.unwrap();
+                        prop_assert_eq!(found(&expected), found(&outcome), "{:?}", search);
+                        // To ask less often, `kept` keeps more.
+                        if checker != CheckerKind::Kept {
+                            prop_assert_eq!(expected.work, outcome.work, "{:?}", search);
+                        }
                         prop_assert_eq!(
                             outcome.work.table_scans,
                             n_asked,
@@ -372,6 +377,23 @@ fn check_every_k(
     Ok(())
 }
 
+/// The groups at the bottom are enough for everything.
+fn check_bottom(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> Result<(), TestCaseError> {
+    let n_before = source.n_asked.load(Relaxed);
+    let bottom = Bottom::new(source, &policy.demand()).unwrap();
+    let [mine, theirs] = [&setting.rows as &dyn FrequencySource, &bottom].map(|source| {
+        let problem = Problem { source, policy };
+        let outcome = Search { checker: CheckerKind::Kept, ..Search::default() }.run(problem, &Watch::new());
+        let costs = Costs::new(problem, &setting.attributes).unwrap();
+        let loss = metric::ALL[0].item;
+        let found = optimum(problem, &setting.attributes, &costs, loss, &Watch::new()).unwrap();
+        (outcome.unwrap().holding, node_of(&found.best))
+    });
+    prop_assert_eq!(mine, theirs);
+    prop_assert_eq!(source.n_asked.load(Relaxed) - n_before, 1, "it asks once");
+    Ok(())
+}
+
 fn check_all(
     setting: &Setting<'_>,
     hands_over: HandsOver,
@@ -382,6 +404,7 @@ fn check_all(
     let source = Strings::new(setting, hands_over);
     check_searches(setting, &source, &policy)?;
     check_best(setting, &source, &policy)?;
+    check_bottom(setting, &source, &policy)?;
     check_single(setting, &source, &policy)
 }
 
@@ -596,13 +619,24 @@ proptest! {
         let expected = facts(&setting.rows.count(&to, &demand, Method::Auto).unwrap());
         prop_assert_eq!(&expected, &facts(&source.count(&to, &demand, Method::Auto).unwrap()));
         prop_assert_eq!(&expected, &rolled(&source));
+        let bottom = Bottom::new(&source, &demand).unwrap();
+        prop_assert_eq!(&expected, &facts(&bottom.count(&to, &demand, Method::Auto).unwrap()));
+        let fewer = Demand { histograms: vec![1], ..Demand::default() };
+        let [mine, theirs] = [&setting.rows as &dyn FrequencySource, &bottom].map(|source| {
+            let set = source.count(&to, &fewer, Method::Auto).unwrap().sorted();
+            let groups = set.measures().groups().map(|group| (group.size(), group.histogram(1).unwrap().to_vec()));
+            groups.collect::<Vec<_>>()
+        });
+        prop_assert_eq!(mine, theirs);
+        let rows_only = Bottom::new(&source, &Demand::default()).unwrap();
+        prop_assert!(rows_only.count(&to, &demand, Method::Auto).is_err(), "it was not asked for");
         prop_assert_eq!(&expected, &rolled(&setting.rows));
     }
 }
 
 /// Two attributes of two values each, with a level above; four rows.
 fn small() -> Sample {
-    let column = |name: &str, cells: [&str; 4]| incog_testkit::SampleColumn {
+    let column = |name: &str, cells: [&str; 4]| SampleColumn {
         name: name.into(),
         hierarchy: [["x", "*"], ["y", "*"]].map(|row| row.map(str::to_owned).to_vec()).to_vec(),
         cells: cells.map(str::to_owned).to_vec(),
@@ -611,6 +645,46 @@ fn small() -> Sample {
         columns: vec![column("a", ["x", "x", "y", "y"]), column("b", ["x", "y", "x", "y"])],
         persons: ["p0", "p1", "p2", "p3"].map(str::to_owned).to_vec(),
         illnesses: ["i0", "i1", "i0", "i1"].map(str::to_owned).to_vec(),
+    }
+}
+
+/// An engine that is asked again and again is slow, however fast it answers.
+#[test]
+fn the_checker_kept_asks_few_questions() {
+    let columns: [(u64, &[u64]); 5] =
+        [(20, &[2, 10, 20]), (8, &[2, 8]), (30, &[3, 6, 12, 36]), (5, &[5]), (12, &[4, 12])];
+    for (n_rows, times) in [(60, 1), (300, 1), (60, 10_000), (300, 10_000)] {
+        let columns = (0..).zip(columns);
+        let columns =
+            columns.map(|(at, (n_values, steps))| SampleColumn::skewed(at, n_rows, n_values, steps));
+        let sample = Sample::new(columns.collect());
+        let setting = Setting::new(&sample, None, KeyWidth::U64);
+        for budget in [0, 5 * times] {
+            let source = Strings { times, ..Strings::new(&setting, HandsOver::Groups) };
+            let policy = Policy::k_anonymity(3 * times).unwrap().with_budget(budget);
+            let problem = Problem { source: &source, policy: &policy };
+            let costs = Costs::new(problem, &setting.attributes).unwrap();
+            let n_asked = |ask: &dyn Fn()| {
+                let n_before = source.n_asked.load(Relaxed);
+                ask();
+                source.n_asked.load(Relaxed) - n_before
+            };
+            // There are 480 nodes. Incognito has a judge for each of 31 subsets, and is not in a hurry.
+            let whole = algorithm::ALL.iter().filter(|entry| entry.item != Algorithm::Incognito);
+            for entry in whole {
+                let search =
+                    Search { algorithm: entry.item, checker: CheckerKind::Kept, ..Search::default() };
+                let n_asked = n_asked(&|| _ = search.run(problem, &Watch::new()).unwrap());
+                assert!(n_asked <= 5, "{}: {n_asked} questions, budget {budget}", entry.name);
+            }
+            for entry in metric::ALL {
+                let best =
+                    || _ = optimum(problem, &setting.attributes, &costs, entry.item, &Watch::new()).unwrap();
+                // One more for the groups of the best node.
+                let n_asked = n_asked(&best);
+                assert!(n_asked <= 6, "{}: {n_asked} questions, budget {budget}", entry.name);
+            }
+        }
     }
 }
 

@@ -20,11 +20,13 @@ mod key;
 mod layout;
 mod source;
 mod counted;
+mod bottom;
 mod regroup;
 mod rows;
 mod stored;
 mod tally;
 
+pub use bottom::Bottom;
 pub use counted::CountedGroup;
 #[cfg(test)]
 pub(crate) use layout::tests::masked_numbers;

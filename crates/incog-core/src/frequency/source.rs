@@ -17,7 +17,8 @@
 //! values work from counts alone.
 //!
 //! **Cost.** Of a source that counts only: one `count` wherever rows in memory would be scanned ([`Work::table_scans`]). All
-//! else is merging of groups that are there already ([`FrequencySet::roll_up`]).
+//! else is merging of groups that are there already ([`FrequencySet::roll_up`]). Where the groups of the whole table at level 0
+//! fit the memory, [`Bottom`](super::Bottom) asks for those and nothing more.
 //!
 //! [`Work::table_scans`]: crate::check::Work::table_scans
 
