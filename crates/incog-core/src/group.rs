@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
 
@@ -167,6 +167,25 @@ impl Measures {
         Measures { rows, persons, histograms, pairs }
     }
 
+    /// Are these the measures that `demand` asks for, and no others?
+    pub(crate) fn are_what(&self, demand: &Demand) -> bool {
+        self.persons.is_some() == demand.persons
+            && self.histograms.iter().map(|(column, _)| column).eq(&demand.histograms)
+            && self.pairs.iter().map(|pairs| &pairs.column).eq(&demand.persons_by_value)
+    }
+
+    /// Of these measures those that `demand` asks for; `None` if one is not there.
+    pub(crate) fn only(&self, demand: &Demand) -> Option<Measures> {
+        let histogram = |wanted: &usize| self.histograms.iter().find(|(column, _)| column == wanted).cloned();
+        let pairs = |wanted: &usize| self.pairs.iter().find(|pairs| pairs.column == *wanted).cloned();
+        Some(Measures {
+            rows: self.rows.clone(),
+            persons: if demand.persons { Some(self.persons.clone()?) } else { None },
+            histograms: demand.histograms.iter().map(histogram).collect::<Option<_>>()?,
+            pairs: demand.persons_by_value.iter().map(pairs).collect::<Option<_>>()?,
+        })
+    }
+
     /// How many groups there are.
     pub fn n_groups(&self) -> usize {
         self.rows.len()
@@ -269,6 +288,86 @@ impl Measures {
             tally: change(&pairs.tally),
         };
         self.pairs.iter().map(changed).collect()
+    }
+}
+
+/// What somebody else has counted beyond rows: entries, some of which will be of one group.
+///
+/// # Invariants
+/// Lists are as long as those of the demand, and codes are below [`NOBODY`].
+pub(crate) struct Facts<'a> {
+    demand: &'a Demand,
+    /// An entry, and a person it has.
+    persons: Vec<(u32, u32)>,
+    /// For each histogram demanded: an entry, a value it has, and how often.
+    histograms: Vec<Vec<(u32, u32, u64)>>,
+    /// For each column whose values are demanded by persons: an entry, and a value with a person.
+    pairs: Vec<Vec<(u32, (u32, u32))>>,
+}
+
+impl<'a> Facts<'a> {
+    pub(crate) fn new(demand: &'a Demand) -> Self {
+        Facts {
+            demand,
+            persons: Vec::new(),
+            histograms: vec![Vec::new(); demand.histograms.len()],
+            pairs: vec![Vec::new(); demand.persons_by_value.len()],
+        }
+    }
+
+    pub(crate) fn is_rows_only(&self) -> bool {
+        self.demand.is_rows_only()
+    }
+
+    /// Adds what is known of an entry.
+    pub(crate) fn add(
+        &mut self,
+        entry: u32,
+        persons: &[u32],
+        histograms: &[Vec<(u32, u64)>],
+        persons_by_value: &[Vec<(u32, u32)>],
+    ) {
+        self.persons.extend(persons.iter().map(|&person| (entry, person)));
+        for (all, histogram) in self.histograms.iter_mut().zip(histograms) {
+            // A value that no record has is none.
+            let counted = histogram.iter().filter(|(_, n)| *n > 0);
+            all.extend(counted.map(|&(value, n)| (entry, value, n)));
+        }
+        for (all, pairs) in self.pairs.iter_mut().zip(persons_by_value) {
+            all.extend(pairs.iter().map(|&pair| (entry, pair)));
+        }
+    }
+
+    /// The measures of the groups that entries belong to; `rows` has their sums already.
+    pub(crate) fn into_measures(self, rows: Vec<u64>, assignment: &[u32]) -> Result<Measures> {
+        let n_groups = rows.len();
+        let group = |entry: u32| assignment[entry as usize];
+        let tally_of = |entries: &[(u32, u32)]| {
+            Tally::collect(n_groups, || entries.iter().map(|&(entry, code)| (group(entry), code, 1)))
+        };
+        let histograms = self.demand.histograms.iter().zip(&self.histograms).map(|(&column, entries)| {
+            let triples = || entries.iter().map(|&(entry, value, n)| (group(entry), value, n));
+            (column, Tally::collect(n_groups, triples))
+        });
+        let pairs = self.demand.persons_by_value.iter().zip(&self.pairs).map(|(&column, entries)| {
+            let mut distinct: Vec<(u32, u32)> = entries.iter().map(|&(_, pair)| pair).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            if distinct.len() >= NOBODY as usize {
+                let message = "there are more pairs of a person and a value than can be counted";
+                return Err(Error::new(ErrorKind::Limit, message));
+            }
+            let number = |pair: (u32, u32)| distinct.partition_point(|other| *other < pair) as u32;
+            let numbered: Vec<(u32, u32)> =
+                entries.iter().map(|&(entry, pair)| (entry, number(pair))).collect();
+            Ok(PairTally { column, tally: tally_of(&numbered), distinct: distinct.into() })
+        });
+        Ok(Measures {
+            persons: self.demand.persons.then(|| tally_of(&self.persons)),
+            histograms: histograms.collect(),
+            pairs: pairs.collect::<Result<_>>()?,
+            rows,
+        })
     }
 }
 
@@ -556,8 +655,8 @@ impl<'a> Group<'a> {
     }
 }
 
-fn not_demanded() -> crate::Error {
-    crate::Error::new(crate::ErrorKind::Internal, "a histogram was used that no model demanded")
+fn not_demanded() -> Error {
+    Error::new(ErrorKind::Internal, "a histogram was used that no model demanded")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use incog_core::Result;
 use incog_core::check::{self, CheckerKind, Problem};
-use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, Method, Rows};
+use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, Method, Records, Rows};
 use incog_core::group::Demand;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::{KAnonymity, Policy};
@@ -97,8 +97,8 @@ impl FrequencySource for Counts {
         self.n_rows
     }
 
-    fn has_records(&self) -> bool {
-        self.has_records
+    fn records(&self) -> Option<&dyn Records> {
+        self.rows.records().filter(|_| self.has_records)
     }
 
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {

@@ -14,6 +14,7 @@ use incog_core::table::Table;
 use incog_core::{ErrorKind, Watch};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
+use incog_testkit::random::require;
 use incog_testkit::{Require, Sample, SampleColumn, random};
 use incog_verify::{
     Claims, Counted, Distance, Hierarchy, Likeness, RecodingClaim, SensitiveClaim, Source, check as recheck,
@@ -79,7 +80,6 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// One model with numbers from any picks. Small tables and simple fractions: groups at the threshold abound.
 /// Every registered checker, and bitmaps made in every way.
 fn checkers() -> Vec<CheckerKind> {
     let ways = [Intersect::OneLevel, Intersect::Reusing].into_iter().flat_map(|intersect| {
@@ -87,56 +87,6 @@ fn checkers() -> Vec<CheckerKind> {
             .map(|stop| CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None }))
     });
     check::ALL.iter().map(|entry| entry.item).chain(ways).collect()
-}
-
-fn require(model: &str, sample: &Sample, picks: &[u8; 5]) -> Require {
-    let name = if picks[0].is_multiple_of(3) { "person" } else { "illness" };
-    let cells = if name == "person" { &sample.persons } else { &sample.illnesses };
-    let mut values = cells.clone();
-    values.sort();
-    values.dedup();
-    let pick = |at: usize, texts: &[&str]| Some(texts[usize::from(picks[at]) % texts.len()].to_owned());
-    let l = |fractions: &[&str]| {
-        let l = 1 + usize::from(picks[1]) % values.len().max(1);
-        // ℓ is at most the number of values.
-        let decimals = if l < values.len() { fractions[usize::from(picks[2]) % fractions.len()] } else { "" };
-        Some(format!("{l}{decimals}"))
-    };
-    let of = Require::of(model, name);
-    match model {
-        "k-anonymity" => Require::k_anonymity(1 + u64::from(picks[1] % 5)),
-        "alpha-k" => Require {
-            alpha: pick(1, &["0.5", "1/3", "0.25", "0.4", "2/3", "0.75", "1"]),
-            values: picks[2].is_multiple_of(2).then(|| {
-                let some = values.iter().enumerate().filter(|(at, _)| picks[3] >> (at % 8) & 1 == 1);
-                let some: Vec<String> = some.map(|(_, value)| value.clone()).collect();
-                if some.is_empty() { values[..1].to_vec() } else { some }
-            }),
-            ..of
-        },
-        "distinct-l" => Require { l: l(&[""]), ..of },
-        "entropy-l" => Require { l: l(&["", ".5", ".9", ".25"]), ..of },
-        "recursive-cl" => Require { l: l(&[""]), c: pick(2, &["0.5", "1", "2", "4/3", "5"]), ..of },
-        "t-closeness" => Require {
-            t: pick(1, &["0", "0.1", "1/6", "0.25", "1/3", "0.4", "0.5", "2/3", "1"]),
-            distance: pick(2, &["equal", "ordered", "hierarchical"]),
-            hierarchy: Some(random::hierarchy_of(&values, usize::from(picks[3] % 4), &picks[3..])),
-            // Any order: rotated.
-            order: Some({
-                let mut order = values.clone();
-                order.rotate_left(usize::from(picks[4]) % values.len().max(1));
-                order
-            }),
-            ..of
-        },
-        "delta-disclosure" => Require { delta: pick(1, &["0.1", "0.5", "1", "1.5", "3"]), ..of },
-        "beta-likeness" => Require {
-            beta: pick(1, &["0.1", "0.5", "1", "4/3", "2", "5"]),
-            likeness: pick(2, &["basic", "enhanced"]),
-            ..of
-        },
-        other => panic!("the test has no numbers for the model `{other}`"),
-    }
 }
 
 fn levels_of(outcome: &Outcome, nodes: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use incog_core::algorithm::{self, Aim, Answer, Settings, TopDownOptions, top_down};
 use incog_core::check::Problem;
-use incog_core::frequency::{FrequencySource, Rows};
+use incog_core::frequency::{Records, Rows};
 use incog_core::group::{Demand, Group};
 use incog_core::hierarchy::Attributes;
 use incog_core::lattice::Lattice;
@@ -317,7 +317,7 @@ proptest! {
         let table = sample.table();
         let rows = rows_of(&table, &sample.attributes(&table));
         let demand = Demand { persons, histograms: if illnesses { vec![0] } else { vec![] }, ..Demand::default() };
-        let cells = rows.cells(&demand).unwrap().unwrap();
+        let cells = rows.cells(&demand).unwrap();
         let mut names: Vec<Vec<String>> = Vec::new();
         let mut counts: Vec<u32> = Vec::new();
         for row_idx in 0..sample.n_rows() {

@@ -7,7 +7,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{Sample, SampleColumn};
+use crate::{Require, Sample, SampleColumn};
 
 /// A hierarchy of `n_leaves` leaves and `height` levels above them.
 ///
@@ -116,4 +116,56 @@ pub fn long_keys(n_columns: usize, height: usize) -> impl Strategy<Value = Sampl
         }
         Sample::new(columns)
     })
+}
+
+/// A model of a column of the sample, with numbers from any picks. Small tables and simple fractions: groups at the threshold
+/// abound. The column is `person` where the first pick is a multiple of 3, else `illness`.
+pub fn require(model: &str, sample: &Sample, picks: &[u8; 5]) -> Require {
+    let name = if picks[0].is_multiple_of(3) { "person" } else { "illness" };
+    let cells = if name == "person" { &sample.persons } else { &sample.illnesses };
+    let mut values = cells.clone();
+    values.sort();
+    values.dedup();
+    let pick = |at: usize, texts: &[&str]| Some(texts[usize::from(picks[at]) % texts.len()].to_owned());
+    let l = |fractions: &[&str]| {
+        let l = 1 + usize::from(picks[1]) % values.len().max(1);
+        // ℓ is at most the number of values.
+        let decimals = if l < values.len() { fractions[usize::from(picks[2]) % fractions.len()] } else { "" };
+        Some(format!("{l}{decimals}"))
+    };
+    let of = Require::of(model, name);
+    match model {
+        "k-anonymity" => Require::k_anonymity(1 + u64::from(picks[1] % 5)),
+        "alpha-k" => Require {
+            alpha: pick(1, &["0.5", "1/3", "0.25", "0.4", "2/3", "0.75", "1"]),
+            values: picks[2].is_multiple_of(2).then(|| {
+                let some = values.iter().enumerate().filter(|(at, _)| picks[3] >> (at % 8) & 1 == 1);
+                let some: Vec<String> = some.map(|(_, value)| value.clone()).collect();
+                if some.is_empty() { values[..1].to_vec() } else { some }
+            }),
+            ..of
+        },
+        "distinct-l" => Require { l: l(&[""]), ..of },
+        "entropy-l" => Require { l: l(&["", ".5", ".9", ".25"]), ..of },
+        "recursive-cl" => Require { l: l(&[""]), c: pick(2, &["0.5", "1", "2", "4/3", "5"]), ..of },
+        "t-closeness" => Require {
+            t: pick(1, &["0", "0.1", "1/6", "0.25", "1/3", "0.4", "0.5", "2/3", "1"]),
+            distance: pick(2, &["equal", "ordered", "hierarchical"]),
+            hierarchy: Some(hierarchy_of(&values, usize::from(picks[3] % 4), &picks[3..])),
+            // Any order: rotated.
+            order: Some({
+                let mut order = values.clone();
+                order.rotate_left(usize::from(picks[4]) % values.len().max(1));
+                order
+            }),
+            ..of
+        },
+        "delta-disclosure" => Require { delta: pick(1, &["0.1", "0.5", "1", "1.5", "3"]), ..of },
+        "beta-likeness" => Require {
+            beta: pick(1, &["0.1", "0.5", "1", "4/3", "2", "5"]),
+            likeness: pick(2, &["basic", "enhanced"]),
+            ..of
+        },
+        other => panic!("the test has no numbers for the model `{other}`"),
+    }
 }

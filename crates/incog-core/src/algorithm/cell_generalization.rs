@@ -32,7 +32,7 @@ use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::{Regions, RowGroups, n_rows};
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
 use crate::algorithm::unrestricted_multi::regions;
-use crate::algorithm::vectors::{Ground, Ladder, check};
+use crate::algorithm::vectors::{Ground, Ladder, check, records_of};
 use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySource;
@@ -42,6 +42,9 @@ use crate::privacy::{Closure, Policy};
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
+
+/// What messages call the algorithm.
+const NAME: &str = "cell-generalization";
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -85,16 +88,15 @@ pub fn cell_generalization(
     options: CellGeneralizationOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<PerGroup>>> {
-    let name = "cell-generalization";
-    check(problem, name)?;
+    check(problem, NAME)?;
     let node = match options.method {
         CellMethod::Clusters { candidates } | CellMethod::Refined { candidates } => {
-            checked(name, candidates)?;
+            checked(NAME, candidates)?;
             best_node(problem, attributes, options.aim, watch)?
         }
         CellMethod::Rounds => None,
     };
-    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, name)?;
+    let ground = Ground::new(problem, attributes, options.aim, Ladder::All, NAME)?;
     let groups = match options.method {
         CellMethod::Clusters { candidates } => {
             let regions = boxes(&ground, node.as_deref(), u64::MAX, watch)?;
@@ -232,7 +234,7 @@ impl Rounds<'_, '_> {
             .iter()
             .map(|&cell| is_open[ground.vector_of[cell as usize] as usize])
             .collect();
-        let Some(source) = self.problem.source.some_records(&is_kept) else { return Ok(None) };
+        let source = records_of(self.problem, NAME)?.some_records(&is_kept);
         let source: &dyn FrequencySource = &*source;
         let budget = match leave {
             Leave::Budget => ground.budget,

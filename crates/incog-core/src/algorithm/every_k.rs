@@ -29,7 +29,7 @@ use std::ops::RangeInclusive;
 use crate::algorithm::cover::{bits_of_all, by_distance, first_holding, least_change_up, path_up};
 use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, FrequencySource, Method};
+use crate::frequency::{FrequencySet, FrequencySource, Method, counted};
 use crate::hierarchy::Attributes;
 use crate::lattice::Lattice;
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Statistics};
@@ -216,7 +216,7 @@ impl Sets<'_> {
     fn of(&mut self, node: usize, lattice: &Lattice, policy: &Policy) -> Result<&FrequencySet> {
         if !self.sets.contains_key(&node) {
             let source = self.question.source;
-            let set = source.count(&lattice.grouping(node), &policy.demand(), Method::Auto)?;
+            let set = counted(source, &lattice.grouping(node), &policy.demand(), Method::Auto)?;
             self.n_groups += set.n_groups();
             if self.n_groups > MAX_KEPT.max(usize::try_from(source.n_rows()).unwrap_or(usize::MAX)) {
                 self.sets.clear();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Cells;
+use crate::frequency::{Cells, records_for};
 use crate::group::Measures;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::{MAX_WEIGHT, MIN_WEIGHT, is_weight};
@@ -213,11 +213,8 @@ impl<'a> Positions<'a> {
         if domains.len() != attributes.len() {
             return Err(Error::new(ErrorKind::Internal, "there is not one domain for each attribute"));
         }
-        let Some(mut cells) = source.cells(&policy.demand())? else {
-            let message = format!("{name} needs the records, and this source has counts only");
-            return Err(Error::new(ErrorKind::Policy, message)
-                .with_hint("choose a full-domain algorithm such as incognito"));
-        };
+        let instead = "choose a full-domain algorithm such as incognito";
+        let mut cells = records_for(source, name, instead)?.cells(&policy.demand())?;
         let made: Vec<(Axis<'_>, Vec<u32>)> = attributes
             .iter()
             .zip(domains)

@@ -31,10 +31,10 @@
 //!
 //! Suppression: none, except that groups which are refused even at the top are left out if the budget allows.
 //!
-//! Cost: rows are looked at once, to find the cells ([`FrequencySource::cells`]); then every step costs some passes over
+//! Cost: rows are looked at once, to find the cells ([`Records::cells`]); then every step costs some passes over
 //! the cells of its group. Memory: a number a record, some numbers a cell and attribute.
 //!
-//! [`FrequencySource::cells`]: crate::frequency::FrequencySource::cells
+//! [`Records::cells`]: crate::frequency::Records::cells
 
 mod ground;
 mod step;
@@ -48,6 +48,7 @@ use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family
 use crate::algorithm::found::{Found, Quality};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::records_for;
 use crate::hash;
 use crate::privacy::{Closure, Policy};
 use crate::recoding::PerGroup;
@@ -84,13 +85,8 @@ pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) ->
         )
         .with_hint("choose a full-domain algorithm such as incognito"));
     }
-    let Some(cells) = source.cells(&policy.demand())? else {
-        return Err(Error::new(
-            ErrorKind::Policy,
-            "top-down needs the records, and this source has counts only",
-        )
-        .with_hint("choose a full-domain algorithm such as incognito"));
-    };
+    let instead = "choose a full-domain algorithm such as incognito";
+    let cells = records_for(source, "top-down", instead)?.cells(&policy.demand())?;
     let chance = options.seed.map(Chance);
     let lateness = |cell: u32| chance.map_or(u64::from(cell), |chance| chance.number([1, u64::from(cell)]));
     let ground = Ground::new(&cells, source.layout(), lateness);

@@ -16,7 +16,7 @@ use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::groups::{Regions, RowGroups, Shares, n_rows};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Cells;
+use crate::frequency::{Cells, Records, records_for};
 use crate::group::{ChangingGroup, RowFacts, somebody};
 use crate::hash::{self, State};
 use crate::hierarchy::{Attribute, Attributes};
@@ -122,7 +122,7 @@ impl<'a> Ground<'a> {
     ) -> Result<Self> {
         let Problem { source, policy } = problem;
         check(problem, name)?;
-        let Some(mut cells) = source.cells(&policy.demand())? else { return Err(counts_only(name)) };
+        let mut cells = records_of(problem, name)?.cells(&policy.demand())?;
         let n_attributes = attributes.len();
         let n_cells = cells.rows.len();
         let (vector_of, n_vectors) = number_vectors(&cells, n_attributes);
@@ -390,15 +390,19 @@ pub(super) fn check(problem: Problem<'_>, name: &str) -> Result<()> {
             "{name} cannot promise {describe}: groups that satisfy it may violate it together"
         )));
     }
-    if problem.source.has_records() { Ok(()) } else { Err(counts_only(name)) }
+    records_of(problem, name).map(|_| ())
 }
 
-fn counts_only(name: &str) -> Error {
-    refused(format!("{name} needs the records, and this source has counts only"))
+/// What to do where a model cannot be used.
+const INSTEAD: &str = "choose a full-domain algorithm such as incognito";
+
+/// The records of the source, if it has any.
+pub(super) fn records_of<'a>(problem: Problem<'a>, name: &str) -> Result<&'a dyn Records> {
+    records_for(problem.source, name, INSTEAD)
 }
 
 fn refused(what: String) -> Error {
-    Error::new(ErrorKind::Policy, what).with_hint("choose a full-domain algorithm such as incognito")
+    Error::new(ErrorKind::Policy, what).with_hint(INSTEAD)
 }
 
 /// How many rows may be left out: none where the policy compares groups with all rows, since those would change.

@@ -99,7 +99,7 @@ pub fn estimate(problem: Problem<'_>, memory: Option<u64>) -> Result<Estimates> 
     let (n_families, n_lines) = families(&attributes, n, least.unwrap_or(1) as f64);
     let can_be_bitmap = source.n_rows() <= MAX_COUNTED
         && least.is_some()
-        && source.has_records()
+        && source.records().is_some()
         && memory.map_or(Ok(true), |memory| bitmap::fits(source, memory))?;
     let n_labels: usize = attributes.iter().flatten().map(|level| level.n_labels).sum();
     let index = attributes.len() as f64 * n * INDEX + n_labels as f64 * LABEL;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::check::roll_up::{Origin, RollUpJudge};
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::frequency::{FrequencySet, Scratch};
 use crate::hash;
 use crate::lattice::{Grouping, Lattice};
 use crate::watch::Watch;
@@ -69,7 +69,7 @@ impl<'a> Cube<'a> {
         }
         let mut cube = Cube { problem, sets: hash::Map::default(), work: Work::default() };
         let zero = Grouping::of_levels(&vec![0; heights.len()]);
-        let base = Arc::new(problem.source.count(&zero, &problem.policy.demand(), Method::Auto)?);
+        let base = Arc::new(problem.count(&zero)?);
         cube.work.table_scans += 1;
         let mut left = options.memory;
         let mut scratch = Scratch::default();

@@ -30,8 +30,8 @@ pub(crate) use kept::{Counted, Forecast, Sizes, Suppressing, Verdict, suppressin
 use std::mem::discriminant;
 
 use crate::error::Result;
-use crate::frequency::{FrequencySource, Method};
-use crate::lattice::Lattice;
+use crate::frequency::{FrequencySet, FrequencySource, Method, counted};
+use crate::lattice::{Grouping, Lattice};
 use crate::privacy::Policy;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
@@ -43,6 +43,16 @@ pub struct Problem<'a> {
     pub source: &'a dyn FrequencySource,
     /// What a release must satisfy.
     pub policy: &'a Policy,
+}
+
+impl Problem<'_> {
+    /// The groups of all records at a grouping, with what the policy demands.
+    ///
+    /// Fails when the source cannot count, or when what it answers is not that: other groups, other measures, or rows that do
+    /// not add up to all.
+    pub fn count(&self, grouping: &Grouping) -> Result<FrequencySet> {
+        counted(self.source, grouping, &self.policy.demand(), Method::Auto)
+    }
 }
 
 /// Work done, in units that do not depend on the machine.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::Result;
-use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::frequency::{FrequencySet, Scratch};
 use crate::hash;
 use crate::lattice::{Grouping, Lattice};
 
@@ -118,7 +118,7 @@ impl<'a> RollUpJudge<'a> {
 
 fn scan(problem: Problem<'_>, work: &mut Work, grouping: &Grouping) -> Result<FrequencySet> {
     work.table_scans += 1;
-    problem.source.count(grouping, &problem.policy.demand(), Method::Auto)
+    problem.count(grouping)
 }
 
 impl Judge for RollUpJudge<'_> {

@@ -6,7 +6,7 @@
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::Result;
-use crate::frequency::Method;
+use crate::frequency::{Method, counted};
 use crate::lattice::Lattice;
 
 pub(super) struct Scan<'a> {
@@ -30,7 +30,7 @@ struct ScanJudge<'a> {
 impl Judge for ScanJudge<'_> {
     fn judge(&mut self, node: usize) -> Result<bool> {
         let Problem { source, policy } = self.problem;
-        let set = source.count(&self.family.grouping(node), &policy.demand(), self.method)?;
+        let set = counted(source, &self.family.grouping(node), &policy.demand(), self.method)?;
         self.work.nodes_checked += 1;
         self.work.table_scans += 1;
         Ok(policy.judge(&set)?.holds)

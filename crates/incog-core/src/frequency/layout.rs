@@ -393,18 +393,15 @@ impl<K: Key> Packed<K> {
         Target { mask, n_bits, n_key_bits: self.n_bits, runs, n_runs }
     }
 
-    /// The key of a group with these labels, one for each attribute of the grouping in order; `None` if a label
-    /// does not occur.
-    pub(crate) fn key_of_labels(&self, layout: &KeyLayout, grouping: &Grouping, labels: &[u32]) -> Option<K> {
-        let mut key = K::zeros(self.n_bits);
-        let mut labels = labels.iter();
-        for (attribute, level) in grouping.iter() {
-            let label = labels.next()?;
-            let of_values = &layout.attributes[attribute].labels[usize::from(level)];
-            let value = of_values.iter().position(|of_value| of_value == label)?;
-            key.unite(&self.values[attribute][value].masked(&self.masks[attribute][usize::from(level)]));
+    /// For each label code of a level, the attribute's bits of a key; `None` for labels that no value has.
+    pub(crate) fn keys_of_labels(&self, layout: &KeyLayout, attribute: usize, level: u8) -> Vec<Option<K>> {
+        let labels = &layout.attributes[attribute].labels[usize::from(level)];
+        let mask = &self.masks[attribute][usize::from(level)];
+        let mut keys = vec![None; labels.iter().max().map_or(0, |&most| most as usize + 1)];
+        for (&label, value) in labels.iter().zip(&self.values[attribute]) {
+            keys[label as usize].get_or_insert_with(|| value.masked(mask));
         }
-        labels.next().is_none().then_some(key)
+        keys
     }
 
     /// The code of an attribute in each of the keys, some thousand at a time.

@@ -3,7 +3,8 @@
 //! A [`FrequencySet`] is the answer of `SELECT COUNT(*) ... GROUP BY` for one [`Grouping`]: the groups with
 //! their measures. It can be made in three ways, which all agree (`tests/laws.rs`):
 //!
-//! - *scan*: from the records, through a [`FrequencySource`];
+//! - *scan*: from the records, through a [`FrequencySource`], which may have them counted by somebody else
+//!   ([`FrequencySet::from_counted`]);
 //! - *roll up*: from a set at lower levels, by merging groups (the paper's rollup property);
 //! - *project*: from a set with more attributes, also by merging groups.
 //!
@@ -11,21 +12,29 @@
 //! attribute's value is a *hierarchical prefix code* (a child's code starts with its parent's bits), all of them
 //! packed into one key. Generalizing or leaving out an attribute clears bits: a key AND a mask.
 //!
-//! **No search touches a record except through [`FrequencySource`].** Counts come from rows in memory today
-//! ([`Rows`]); a database answers the same question with a query.
+//! **No search touches a record except through [`FrequencySource`].** Counts come from rows in memory ([`Rows`]) or from
+//! keys on a disk ([`Stored`]); a database answers the same question with a query. How to write such a source is told
+//! there.
 
 mod key;
 mod layout;
+mod source;
+mod counted;
+mod bottom;
 mod regroup;
 mod rows;
 mod stored;
 mod tally;
 
+pub use bottom::Bottom;
+pub use counted::CountedGroup;
 #[cfg(test)]
 pub(crate) use layout::tests::masked_numbers;
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
+pub use source::{Cells, FrequencySource, PackedKeys, RecordKeys, Records};
+pub(crate) use source::{counted, records_for};
 pub use stored::{Store, Stored};
 pub(crate) use tally::{Count, Counters, Lot, Picked, Picking, Tally, Word};
 
@@ -33,114 +42,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::group::{Demand, Measures};
+use crate::group::Measures;
 use crate::lattice::Grouping;
 use key::{Key, Wide};
 use layout::Packed;
 use regroup::regroup;
-
-/// Where counts come from: the only door between a search and the records.
-pub trait FrequencySource: Sync {
-    /// How groups are named.
-    fn layout(&self) -> &Arc<KeyLayout>;
-
-    /// How many records there are.
-    fn n_rows(&self) -> u64;
-
-    /// Groups all records once and counts what `demand` asks for.
-    fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
-
-    /// Can the source show its records, or has it counts only?
-    fn has_records(&self) -> bool {
-        false
-    }
-
-    /// The records' keys, where they are in memory and have at most 128 bits; the bits are those of the layout. `None`
-    /// elsewhere.
-    fn packed(&self) -> Option<PackedKeys<'_>> {
-        None
-    }
-
-    /// Shows a code of each record for an attribute, in order, many at a time: equal where labels at level 0 are equal, and
-    /// known to the layout. Shows nothing where the source has no records.
-    fn visit_codes(&self, attribute: usize, visit: &mut dyn FnMut(&[u32])) {
-        let _ = (attribute, visit);
-    }
-
-    /// Shows the code of each record's value in a sensitive column, in order, many at a time. Fails where the column was not
-    /// loaded.
-    fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()> {
-        let _ = (column, visit);
-        Err(Error::new(ErrorKind::Internal, "a policy demands a sensitive column, which was not loaded"))
-    }
-
-    /// Can [`visit_packed`](Self::visit_packed) show the records' keys?
-    fn shows_keys(&self) -> bool {
-        self.packed().is_some()
-    }
-
-    /// Shows the records' keys, many at a time, and tells whether it could. Those that are not in memory are read anew each
-    /// time.
-    fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
-        match self.packed() {
-            Some(keys) => visit(keys).map(|()| true),
-            None => Ok(false),
-        }
-    }
-
-    /// Are the keys better looked at in parts, even if they are in memory?
-    fn is_shown_in_parts(&self) -> bool {
-        self.packed().is_none()
-    }
-
-    /// How many bytes of groups a search may keep, if that is limited.
-    fn room(&self) -> Option<u64> {
-        None
-    }
-
-    /// The records as cells, for searches that recode some of the records of a group and not others. `None` where the
-    /// source has counts only.
-    fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {
-        let _ = demand;
-        Ok(None)
-    }
-
-    /// The records that are to be kept, in order, as a source of its own with the same layout. `None` where the source has
-    /// counts only.
-    fn some_records(&self, is_kept: &[bool]) -> Option<Box<dyn FrequencySource>> {
-        let _ = is_kept;
-        None
-    }
-}
-
-/// A key for each record.
-#[derive(Debug, Clone, Copy)]
-pub enum PackedKeys<'a> {
-    /// Of 64 bits.
-    U64(&'a [u64]),
-    /// Of 128 bits.
-    U128(&'a [u128]),
-}
-
-/// All records, those that nobody needs to tell apart as one cell: they have equal labels at level 0 and are equal in
-/// everything that was demanded.
-///
-/// # Invariants
-/// Cells are numbered in the order of their first records, and none is empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cells {
-    /// The cell of each record.
-    pub of_record: Vec<u32>,
-    /// How many records each cell has.
-    pub rows: Vec<u32>,
-    /// The label at level 0 of each cell in each attribute: those of the first cell, then those of the second, ...
-    pub labels: Vec<u32>,
-    /// The code of each cell's person, where persons were demanded.
-    pub persons: Option<Vec<u32>>,
-    /// For each histogram demanded, in order, the code of each cell.
-    pub sensitive: Vec<Vec<u32>>,
-}
 
 /// The groups of the table at one grouping, with what is known of each.
 #[derive(Debug, Clone)]
@@ -259,20 +165,6 @@ impl FrequencySet {
             }
         };
         (n_key_bytes + self.measures.n_bytes()) as u64
-    }
-
-    /// A set from groups that somebody else has counted: for each group the label code of every attribute of
-    /// `grouping`, in order, and its rows. For sources that are not [`Rows`]; equal groups may come several times.
-    pub fn from_groups<'a>(
-        layout: &Arc<KeyLayout>,
-        grouping: &Grouping,
-        groups: impl IntoIterator<Item = (&'a [u32], u64)>,
-    ) -> Result<FrequencySet> {
-        match layout.width() {
-            KeyWidth::U64 => collect(layout, layout.packed_u64(), grouping, groups),
-            KeyWidth::U128 => collect(layout, layout.packed_u128(), grouping, groups),
-            KeyWidth::Wide => collect(layout, layout.packed_wide(), grouping, groups),
-        }
     }
 
     /// The groups at a more general grouping, by merging: levels may rise and attributes may be left out.
@@ -413,33 +305,4 @@ impl FrequencySet {
 
 fn pick<K: Key>(keys: &[K], group_idxs: &[u32]) -> Keys {
     K::wrap(group_idxs.iter().map(|&at| keys[at as usize].clone()).collect())
-}
-
-fn collect<'a, K: Key>(
-    layout: &Arc<KeyLayout>,
-    packed: &Packed<K>,
-    grouping: &Grouping,
-    groups: impl IntoIterator<Item = (&'a [u32], u64)>,
-) -> Result<FrequencySet> {
-    let mut keys = Vec::new();
-    let mut rows = Vec::new();
-    for (labels, n) in groups {
-        if n == 0 {
-            continue;
-        }
-        let key = packed.key_of_labels(layout, grouping, labels).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, "a source counted a label that no value of the data has")
-        })?;
-        keys.push(key);
-        rows.push(n);
-    }
-    let target = packed.target(layout, grouping);
-    let skip = regroup::Assignment::Skip;
-    let grouped = regroup(&keys, Some(&rows), &target, Method::Auto, skip, &mut Scratch::default());
-    Ok(FrequencySet {
-        layout: Arc::clone(layout),
-        grouping: *grouping,
-        keys: K::wrap(grouped.keys),
-        measures: Measures::of_rows(grouped.rows),
-    })
 }

@@ -14,7 +14,7 @@ use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::stored::Gathered;
 use crate::frequency::{
     Cells, Counters, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Lot, Method, PackedKeys,
-    PackedWord, Scratch, with_keys,
+    PackedWord, RecordKeys, Records, Scratch, with_keys,
 };
 use crate::group::{Demand, Measures, NOBODY, Pairs, persons_of};
 use crate::hash;
@@ -353,18 +353,43 @@ impl FrequencySource for Rows {
         with_keys!(self.layout, &self.keys, |keys, packed| self.group(keys, packed, grouping, demand, method))
     }
 
-    fn has_records(&self) -> bool {
-        true
+    fn room(&self) -> Option<u64> {
+        self.room
     }
 
-    fn packed(&self) -> Option<PackedKeys<'_>> {
+    fn keys(&self) -> Option<&dyn RecordKeys> {
         match &self.keys {
+            Keys::U64(_) | Keys::U128(_) => Some(self),
+            Keys::Wide(_) => None,
+        }
+    }
+
+    fn records(&self) -> Option<&dyn Records> {
+        Some(self)
+    }
+}
+
+impl RecordKeys for Rows {
+    fn at_once(&self) -> Option<PackedKeys<'_>> {
+        match &self.keys {
+            _ if self.at_a_time().is_some() => None,
             Keys::U64(keys) => Some(PackedKeys::U64(keys)),
             Keys::U128(keys) => Some(PackedKeys::U128(keys)),
             Keys::Wide(_) => None,
         }
     }
 
+    fn visit(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<()> {
+        let n_keys = self.at_a_time().unwrap_or(self.n_rows).max(1);
+        match &self.keys {
+            Keys::U64(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U64(keys))),
+            Keys::U128(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U128(keys))),
+            Keys::Wide(_) => Err(Error::new(ErrorKind::Internal, "keys of more than 128 bits are not shown")),
+        }
+    }
+}
+
+impl Records for Rows {
     fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()> {
         visit(self.sensitive.get(column).ok_or_else(|| not_loaded("a sensitive column"))?);
         Ok(())
@@ -376,29 +401,11 @@ impl FrequencySource for Rows {
         });
     }
 
-    fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
-        let n_keys = self.at_a_time().unwrap_or(self.n_rows).max(1);
-        match &self.keys {
-            Keys::U64(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U64(keys)))?,
-            Keys::U128(keys) => keys.chunks(n_keys).try_for_each(|keys| visit(PackedKeys::U128(keys)))?,
-            Keys::Wide(_) => return Ok(false),
-        }
-        Ok(true)
+    fn cells(&self, demand: &Demand) -> Result<Cells> {
+        with_keys!(self.layout, &self.keys, |keys, packed| self.collect_cells(keys, packed, demand))
     }
 
-    fn is_shown_in_parts(&self) -> bool {
-        self.at_a_time().is_some()
-    }
-
-    fn room(&self) -> Option<u64> {
-        self.room
-    }
-
-    fn cells(&self, demand: &Demand) -> Result<Option<Cells>> {
-        with_keys!(self.layout, &self.keys, |keys, packed| self.collect_cells(keys, packed, demand).map(Some))
-    }
-
-    fn some_records(&self, is_kept: &[bool]) -> Option<Box<dyn FrequencySource>> {
+    fn some_records(&self, is_kept: &[bool]) -> Box<dyn FrequencySource> {
         fn kept<T: Clone>(all: &[T], is_kept: &[bool]) -> Vec<T> {
             all.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept).map(|(one, _)| one.clone()).collect()
         }
@@ -408,7 +415,7 @@ impl FrequencySource for Rows {
             Keys::Wide(keys) => Keys::Wide(kept(keys, is_kept)),
         };
         let n_kept = is_kept.iter().take(self.n_rows).filter(|is_kept| **is_kept).count();
-        Some(Box::new(Rows {
+        Box::new(Rows {
             layout: Arc::clone(&self.layout),
             n_rows: n_kept,
             keys,
@@ -417,7 +424,7 @@ impl FrequencySource for Rows {
             pairs: self.sensitive.iter().map(|_| OnceLock::new()).collect(),
             scratch: Mutex::default(),
             room: self.room,
-        }))
+        })
     }
 }
 

@@ -16,7 +16,8 @@ use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::rows::check_number;
 use crate::frequency::{
-    FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, Scratch,
+    FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
+    Scratch,
 };
 use crate::group::{Demand, Measures};
 use crate::hierarchy::Attributes;
@@ -87,7 +88,7 @@ impl Stored {
     }
 
     /// Shows all keys, a part at a time.
-    fn visit<W: PackedWord>(&self, visit: &mut dyn FnMut(&[W]) -> Result<()>) -> Result<()> {
+    fn visit_keys<W: PackedWord>(&self, visit: &mut dyn FnMut(&[W]) -> Result<()>) -> Result<()> {
         let mut bytes = Vec::new();
         let mut keys: Vec<W> = Vec::new();
         for first in (0..self.n_rows).step_by(self.n_keys) {
@@ -109,7 +110,7 @@ impl Stored {
         let target = packed.target(&self.layout, grouping);
         let mut gathered = Gathered::default();
         let mut scratch = Scratch::default();
-        self.visit(&mut |keys: &[W]| {
+        self.visit_keys(&mut |keys: &[W]| {
             let groups = regroup(keys, None, &target, method, Assignment::Skip, &mut scratch);
             gathered.add(groups, &target, &mut scratch);
             Ok(())
@@ -160,20 +161,25 @@ impl FrequencySource for Stored {
         }
     }
 
-    fn shows_keys(&self) -> bool {
-        true
-    }
-
-    fn visit_packed(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<bool> {
-        match self.layout.width() {
-            KeyWidth::U64 => self.visit(&mut |keys: &[u64]| visit(PackedKeys::U64(keys)))?,
-            _ => self.visit(&mut |keys: &[u128]| visit(PackedKeys::U128(keys)))?,
-        }
-        Ok(true)
-    }
-
     fn room(&self) -> Option<u64> {
         Some(self.room)
+    }
+
+    fn keys(&self) -> Option<&dyn RecordKeys> {
+        Some(self)
+    }
+}
+
+impl RecordKeys for Stored {
+    fn at_once(&self) -> Option<PackedKeys<'_>> {
+        None
+    }
+
+    fn visit(&self, visit: &mut dyn FnMut(PackedKeys<'_>) -> Result<()>) -> Result<()> {
+        match self.layout.width() {
+            KeyWidth::U64 => self.visit_keys(&mut |keys: &[u64]| visit(PackedKeys::U64(keys))),
+            _ => self.visit_keys(&mut |keys: &[u128]| visit(PackedKeys::U128(keys))),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::check::{Problem, Sizes};
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeyLayout, Method};
+use crate::frequency::{FrequencySet, KeyLayout, Method, counted};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
@@ -70,7 +70,7 @@ impl Costs {
                 together = more;
                 end += 1;
             }
-            let values = problem.source.count(&together, &Demand::default(), Method::Auto)?;
+            let values = counted(problem.source, &together, &Demand::default(), Method::Auto)?;
             for at in start..end {
                 let levels = LevelCosts::of(at, &attributes[at], &values);
                 spread.push(levels.spread);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::check::Problem;
 use crate::error::Result;
-use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::frequency::{FrequencySet, Scratch};
 use crate::hierarchy::Attributes;
 use crate::lattice::{Lattice, NodeSet};
 use crate::metric::{Costs, Metric, Needs, Ranking, Statistics};
@@ -78,7 +78,7 @@ pub fn best(
             for (bound, node) in nodes {
                 if ranking.can_win(bound, || lattice.levels(node).collect()) {
                     let grouping = lattice.grouping(node);
-                    let set = problem.source.count(&grouping, &problem.policy.demand(), Method::Auto)?;
+                    let set = problem.count(&grouping)?;
                     ranking.offer(&statistics_of(node, &set)?);
                 }
                 watch.settled(1)?;
@@ -110,8 +110,7 @@ fn visit(
         return Ok(());
     };
     let n_attributes = lattice.attributes().len();
-    let start =
-        Arc::new(problem.source.count(&lattice.grouping(bottom), &problem.policy.demand(), Method::Auto)?);
+    let start = Arc::new(problem.count(&lattice.grouping(bottom))?);
     let bottom: Vec<u8> = lattice.levels(bottom).collect();
     // `path[i]` has the first i attributes at the current node's levels and the others at the bottom's.
     let mut path: Vec<Arc<FrequencySet>> = (0..=n_attributes).map(|_| Arc::clone(&start)).collect();

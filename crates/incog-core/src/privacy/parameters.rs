@@ -5,7 +5,9 @@
 //! become exact numbers and codes by then: no model parses anything, and no message has a cell in it.
 
 use crate::error::{Error, Result};
+use crate::frequency::{FrequencySource, Method, counted};
 use crate::group::{Demand, Group, Measures, NOBODY, persons_of};
+use crate::lattice::Grouping;
 use crate::privacy::{ALL, Closure, Distance, Fraction, Likeness, PrivacyModel};
 use crate::registry::{find, nearest};
 use crate::table::Column;
@@ -250,6 +252,23 @@ impl Sensitive {
     /// Counts of rows by code, from a source that has no column in memory.
     pub fn counted(name: impl Into<String>, position: usize, counts: Vec<u64>) -> Self {
         Sensitive { name: name.into(), position, unit: Unit::Rows, counts }
+    }
+
+    /// The same as [`of_rows`](Self::of_rows) or [`of_persons`](Self::of_persons) where there is no column in memory: asks the
+    /// source once, for all records together. `n_values` is how many values the column's dictionary has.
+    ///
+    /// Fails when the source cannot count the column, or counts a value beyond those.
+    pub fn of_source(
+        source: &dyn FrequencySource,
+        name: impl Into<String>,
+        position: usize,
+        unit: Unit,
+        n_values: usize,
+    ) -> Result<Self> {
+        let uncounted = Sensitive { name: name.into(), position, unit, counts: vec![0; n_values] };
+        let set = counted(source, &Grouping::NOTHING, &uncounted.demand(), Method::Auto)?;
+        let everybody = 0..set.n_groups();
+        Ok(Sensitive { counts: uncounted.counts_in(set.measures(), everybody)?, ..uncounted })
     }
 
     /// The column's name.

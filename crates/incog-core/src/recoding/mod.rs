@@ -25,7 +25,7 @@ use release::Generalized;
 
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::privacy::Policy;
@@ -57,9 +57,8 @@ impl PerLevel {
     ///
     /// Fails when those have more rows than the policy's budget.
     pub fn new(problem: Problem<'_>, levels: &[u8]) -> Result<Self> {
-        let Problem { source, policy } = problem;
-        let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
-        PerLevel::of_groups(policy, levels, &set)
+        let set = problem.count(&Grouping::of_levels(levels))?;
+        PerLevel::of_groups(problem.policy, levels, &set)
     }
 
     /// The same, where the groups at `levels` have been counted.

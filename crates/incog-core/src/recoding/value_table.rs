@@ -13,7 +13,7 @@
 
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::FrequencySet;
 use crate::group::Measures;
 use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
@@ -97,7 +97,7 @@ impl ValueTable {
         if problem.source.layout().heights() != attributes.heights() {
             return Err(Error::new(ErrorKind::Internal, "attributes and source do not belong together"));
         }
-        let set = problem.source.count(&bottom, &problem.policy.demand(), Method::Auto)?;
+        let set = problem.count(&bottom)?;
         let mut domains: Vec<ValueDomain> = attributes.iter().map(ValueDomain::new).collect();
         let mut slots = Vec::with_capacity(domains.len());
         for (at, (domain, attribute)) in domains.iter_mut().zip(attributes.iter()).enumerate() {

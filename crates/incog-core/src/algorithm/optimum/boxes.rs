@@ -41,7 +41,7 @@ use std::collections::{BinaryHeap, HashMap};
 use crate::algorithm::found::{Limits, Quality};
 use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::metric::{Costs, Metric, Needs, Ranking, Spreads, Statistics};
@@ -157,11 +157,7 @@ pub fn best_first(
     let (n_judged, known) = (hunt.n_judged, hunt.known);
     let (mut best, mut groups) = (hunt.ranking.best().cloned(), None);
     if let Some(best) = &mut best {
-        let set = problem.source.count(
-            &Grouping::of_levels(&best.levels),
-            &problem.policy.demand(),
-            Method::Auto,
-        )?;
+        let set = problem.count(&Grouping::of_levels(&best.levels))?;
         *best = Statistics::new(problem, attributes, best.levels.clone(), &set)?;
         groups = Some(set);
     }

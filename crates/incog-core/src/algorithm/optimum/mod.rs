@@ -45,7 +45,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use crate::algorithm::cover::first_holding;
 use crate::check::{Counted, Forecast, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
@@ -155,8 +155,7 @@ pub fn optimum(
     let mut groups = None;
     if let Some(best) = &mut best {
         // What metrics do not need was not counted on the way.
-        let set =
-            problem.source.count(&lattice.grouping(best.node), &problem.policy.demand(), Method::Auto)?;
+        let set = problem.count(&lattice.grouping(best.node))?;
         let levels = best.statistics.levels.clone();
         best.statistics = Statistics::new(problem, attributes, levels, &set)?;
         groups = Some(set);

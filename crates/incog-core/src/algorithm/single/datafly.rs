@@ -14,7 +14,7 @@ use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family
 use crate::algorithm::found::{Found, Quality};
 use crate::check::Problem;
 use crate::error::Result;
-use crate::frequency::{Method, Scratch};
+use crate::frequency::Scratch;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::registry::{Entry, Status};
@@ -33,9 +33,9 @@ pub fn datafly(
     _options: DataflyOptions,
     watch: &Watch,
 ) -> Result<Option<Found<Vec<u8>>>> {
-    let Problem { source, policy } = problem;
+    let policy = problem.policy;
     let mut levels = vec![0; attributes.len()];
-    let mut set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+    let mut set = problem.count(&Grouping::of_levels(&levels))?;
     let mut scratch = Scratch::default();
     loop {
         watch.judged()?;

@@ -26,7 +26,6 @@ use crate::algorithm::found::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
 use crate::check::Problem;
 use crate::error::Result;
-use crate::frequency::Method;
 use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
@@ -145,10 +144,10 @@ impl Genetic<'_> {
             is_new
         });
         self.evaluations_left -= nodes.len() as u64;
-        let Problem { source, policy } = self.problem;
+        let policy = self.problem.policy;
         let judge = |levels: Vec<u8>| {
             self.watch.judged()?;
-            let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+            let set = self.problem.count(&Grouping::of_levels(&levels))?;
             let judgement = policy.judge(&set)?;
             let statistics = judgement
                 .holds

@@ -13,7 +13,7 @@ use super::codes::Codes;
 use super::ledger::{Ledger, Set};
 use super::records::{Records, n_bytes};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{FrequencySource, Method};
+use crate::frequency::{self, FrequencySource, KeyLayout, Method};
 use crate::group::Demand;
 use crate::lattice::Grouping;
 
@@ -91,17 +91,13 @@ fn counts(source: &dyn FrequencySource, attribute: usize, level: u8) -> Result<V
 }
 
 impl Index {
-    /// Reads the records once for each attribute. Fails when the sets would take more than `memory` bytes, or when the
-    /// source has no records.
+    /// Reads the records of the source once for each attribute. Fails when the sets would take more than `memory` bytes.
     pub(super) fn build(
         source: &dyn FrequencySource,
+        records: &dyn frequency::Records,
         memory: Option<u64>,
         ledger: &Arc<Ledger>,
     ) -> Result<Self> {
-        if !source.has_records() {
-            return Err(Error::new(ErrorKind::Policy, "the checker `bitmap` needs records, not counts")
-                .with_hint("choose another checker: roll-up"));
-        }
         if let Some(memory) = memory
             && !fits(source, memory)?
         {
@@ -110,7 +106,7 @@ impl Index {
         let n_records = source.n_rows() as usize;
         let mut index = Index { attributes: Vec::new(), n_records, n_unions: 0 };
         for (attribute, &height) in source.layout().heights().iter().enumerate() {
-            let attribute = index.attribute(source, attribute, height, ledger);
+            let attribute = index.attribute(source.layout(), records, attribute, height, ledger);
             index.attributes.push(attribute);
         }
         Ok(index)
@@ -118,16 +114,16 @@ impl Index {
 
     fn attribute(
         &mut self,
-        source: &dyn FrequencySource,
+        layout: &KeyLayout,
+        records: &dyn frequency::Records,
         attribute: usize,
         height: u8,
         ledger: &Arc<Ledger>,
     ) -> Attribute {
-        let ups: Vec<Vec<u32>> =
-            (0..=height).map(|level| source.layout().labels_of_codes(attribute, level)).collect();
+        let ups: Vec<Vec<u32>> = (0..=height).map(|level| layout.labels_of_codes(attribute, level)).collect();
         let n_codes = ups[0].len();
         let mut codes = Codes::with_room(n_codes, self.n_records);
-        source.visit_codes(attribute, &mut |some| codes.extend(some));
+        records.visit_codes(attribute, &mut |some| codes.extend(some));
         ledger.add(Codes::n_bytes(n_codes, self.n_records));
         let mut below: Vec<Labelled> = sets_of_codes(&codes, n_codes, self.n_records)
             .into_iter()

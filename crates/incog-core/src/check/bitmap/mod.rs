@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use crate::check::{Checker, Judge, Keep, Problem, Work};
 use crate::error::{Error, ErrorKind, Result};
+use crate::frequency::records_for;
 use crate::hash;
 use crate::lattice::Lattice;
 use index::Index;
@@ -126,8 +127,9 @@ impl<'a> Bitmap<'a> {
         }
         let least = by_size.unwrap_or(1);
         let ledger = Arc::new(Ledger::default());
-        let index = Index::build(source, options.memory, &ledger)?;
-        let sensitive = Sensitive::build(source, policy, &ledger)?;
+        let records = records_for(source, "the checker `bitmap`", "choose another checker: roll-up")?;
+        let index = Index::build(source, records, options.memory, &ledger)?;
+        let sensitive = Sensitive::build(records, policy, &ledger)?;
         if let Some(memory) = options.memory.filter(|memory| ledger.now() > *memory) {
             let message = format!(
                 "bitmaps with those of the sensitive columns take {} bytes; the bound is {memory}",

@@ -11,7 +11,7 @@ use super::ledger::Ledger;
 use super::walk::View;
 use super::{Operations, walk};
 use crate::error::Result;
-use crate::frequency::FrequencySource;
+use crate::frequency::Records;
 use crate::group::Measures;
 use crate::privacy::Policy;
 
@@ -30,14 +30,14 @@ struct Column {
 impl Sensitive {
     /// Indexes the columns that the policy demands; `None` if it demands none.
     pub(super) fn build(
-        source: &dyn FrequencySource,
+        records: &dyn Records,
         policy: &Policy,
         ledger: &Arc<Ledger>,
     ) -> Result<Option<Self>> {
         let mut columns = Vec::new();
         for position in policy.demand().histograms {
             let mut all = Vec::new();
-            source.visit_sensitive(position, &mut |codes| all.extend_from_slice(codes))?;
+            records.visit_sensitive(position, &mut |codes| all.extend_from_slice(codes))?;
             let n_codes = all.iter().max().map_or(0, |&most| most as usize + 1);
             let mut codes = Codes::with_room(n_codes, all.len());
             codes.extend(&all);

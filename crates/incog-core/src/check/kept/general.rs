@@ -3,7 +3,7 @@
 use super::{Groups, Purpose, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::Result;
-use crate::frequency::{FrequencySet, Method, Scratch};
+use crate::frequency::{FrequencySet, Scratch};
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
 
@@ -41,7 +41,7 @@ impl Groups for General<'_> {
     fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping, _: Purpose) -> Result<()> {
         self.last = Some(match from {
             Some(set) => set.roll_up(to, &mut self.scratch),
-            None => self.problem.source.count(to, &self.problem.policy.demand(), Method::Auto)?,
+            None => self.problem.count(to)?,
         });
         Ok(())
     }

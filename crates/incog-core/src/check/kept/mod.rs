@@ -11,6 +11,9 @@
 //! 3. Merge, judge. A node that fails is kept if it has clearly fewer groups than what it was made from; one that
 //!    holds is kept only if generalizations of such nodes may be asked about.
 //!
+//! Where the source has counts only, every look at the records is a question to somebody else. So whatever it answers is kept if it
+//! is of use, and after [some questions](FEW_SCANS) all groups at the bottom are asked for: if there is room for them, that is the last one.
+//!
 //! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
 //! hardly ever used again: then there is nothing to keep. But then the search knows what it will ask, and sets are made for that
 //! beforehand instead of halfway ([`plan`]).
@@ -390,6 +393,8 @@ struct KeptJudge<'a, G: Groups> {
     /// Nodes that were judged while sets are yet to be planned, and how many groups they have.
     counted: Vec<(Grouping, usize)>,
     n_records: usize,
+    /// Is every look at the records a question to somebody else?
+    has_counts_only: bool,
     n_kept: usize,
     capacity: usize,
     work: Work,
@@ -417,6 +422,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             planning: Planning::NotYet,
             counted: Vec::new(),
             n_records,
+            has_counts_only: problem.source.keys().is_none() && problem.source.records().is_none(),
             n_kept: 0,
             capacity: room.capacity(n_records).min(limit),
             work: Work::default(),
@@ -463,12 +469,12 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         loop {
             let source = self.source(to);
             let (n_groups, n_source_bits) = self.extent(source);
-            let is_new = self.planning == Planning::NotYet && self.work.table_scans == FEW_SCANS;
-            if source.is_none() && n_groups < LARGE && is_new {
+            let is_new = self.has_counts_only || self.planning == Planning::NotYet && n_groups < LARGE;
+            if source.is_none() && is_new && self.work.table_scans == FEW_SCANS {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;
-                if self.is_worth_it(n_groups, WORTH_OF_RECORDS) && self.keep_last(bottom) {
+                if self.is_worth_it(source, WORTH_OF_RECORDS) && self.keep_last(bottom) {
                     continue;
                 }
             }
@@ -504,7 +510,7 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
             self.count(source, &halfway, Purpose::Keeping)?;
             // Each turn either finds a nearer source or rules one out: it ends.
             let n_made = self.groups.n_groups();
-            let is_worth_it = self.is_worth_it(n_groups, WORTH);
+            let is_worth_it = self.is_worth_it(source, WORTH);
             if !is_worth_it || !self.keep_last(halfway) {
                 let was_counted = !is_worth_it && self.groups.are_all_there();
                 self.in_vain.push((halfway, if was_counted { n_made } else { usize::MAX }));
@@ -566,9 +572,12 @@ impl<'a, G: Groups> KeptJudge<'a, G> {
         lowered
     }
 
-    /// Are the groups counted last clearly fewer than those that they were made from?
-    fn is_worth_it(&self, n_before: usize, share: Share) -> bool {
-        self.groups.are_all_there() && self.groups.n_groups() <= share.of_source(n_before)
+    /// Are the groups counted last clearly fewer than those that they were made from? Where they are somebody else's answer, any
+    /// number is better than to ask again.
+    fn is_worth_it(&self, source: Option<usize>, share: Share) -> bool {
+        let is_answer = source.is_none() && self.has_counts_only;
+        let is_fewer = || self.groups.n_groups() <= share.of_source(self.extent(source).0);
+        self.groups.are_all_there() && (is_answer || is_fewer())
     }
 
     /// Keeps the groups counted last, unless they are more than there is room for.
@@ -624,9 +633,8 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         let judgement = self.groups.judge()?;
         // In no order: some will lie above this one, if it fails.
         let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
-        let (n_before, _) = self.extent(source);
         let n_groups = self.groups.n_groups();
-        if is_asked_from && self.is_worth_it(n_before, WORTH) {
+        if is_asked_from && self.is_worth_it(source, WORTH) {
             self.keep_last(*to);
         }
         if self.planning == Planning::Begun {
@@ -640,10 +648,9 @@ impl<G: Groups> Suppressing for KeptJudge<'_, G> {
         self.work.nodes_checked += 1;
         let source = self.near_source(to)?;
         self.count(source, to, Purpose::Sizes)?;
-        let (n_before, _) = self.extent(source);
         let largest = self.groups.largest_k(most);
         // Where everything holds, nothing above is asked about.
-        if largest < most && self.is_worth_it(n_before, WORTH) {
+        if largest < most && self.is_worth_it(source, WORTH) {
             self.keep_last(*to);
         }
         Ok(largest)

@@ -111,7 +111,7 @@ impl<G: Groups> KeptJudge<'_, G> {
                 return Ok(());
             }
             self.count(None, &bottom, Purpose::Keeping)?;
-            let is_worth_it = self.is_worth_it(self.n_records, WORTH_OF_RECORDS);
+            let is_worth_it = self.is_worth_it(None, WORTH_OF_RECORDS);
             let is_small = self.groups.n_groups() < LARGE;
             self.planning = if is_worth_it && is_small && self.keep_last(bottom) {
                 Planning::Begun
@@ -134,13 +134,12 @@ impl<G: Groups> KeptJudge<'_, G> {
             let plan = Plan { forecast, nodes, bottom: at_bottom, slope };
             let Some(set) = self.best_set(&plan) else { break };
             let source = self.source(&set);
-            let (n_before, _) = self.extent(source);
             if source.is_some_and(|at| self.kept[at].grouping == set) {
                 // It is there, and has more groups than guessed.
                 break;
             }
             self.count(source, &set, Purpose::Keeping)?;
-            if !self.is_worth_it(n_before, WORTH) || !self.keep_last(set) {
+            if !self.is_worth_it(source, WORTH) || !self.keep_last(set) {
                 break;
             }
         }

@@ -9,9 +9,7 @@ use std::collections::HashMap;
 use super::{Groups, Purpose, Room, Sizes, largest_k};
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{
-    Count, Counters, FrequencySet, FrequencySource, Lot, Method, PackedWord, Picked, Picking, Tally,
-};
+use crate::frequency::{Count, Counters, FrequencySet, Lot, PackedWord, Picked, Picking, RecordKeys, Tally};
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
 
@@ -89,16 +87,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
 
     /// The records, where they are at hand and not too many.
     fn records(&self) -> Option<Lot<'a, W, C>> {
-        let source = self.problem.source;
-        if source.is_shown_in_parts() {
-            return None;
-        }
-        Some(Lot::records(W::of_records(source.packed()?)?))
-    }
-
-    /// Shows the records in parts, if the source can.
-    fn visit(&self, visit: &mut dyn FnMut(Lot<'_, W, C>)) -> Result<bool> {
-        visit_records(self.problem.source, visit)
+        Some(Lot::records(W::of_records(self.problem.source.keys()?.at_once()?)?))
     }
 
     /// Some of the records, evenly spread. `None` where they are not at hand.
@@ -108,10 +97,11 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         if let Some(records) = self.records() {
             return Some(records.every(step));
         }
+        let keys = self.problem.source.keys()?;
         let mut sample = Vec::new();
         // What cannot be read now cannot be read later, and will be told then.
-        let is_shown = self.visit(&mut |lot| sample.extend(lot.every(step))).ok()?;
-        is_shown.then_some(sample)
+        visit_records(keys, &mut |lot: Lot<'_, W, C>| sample.extend(lot.every(step))).ok()?;
+        Some(sample)
     }
 
     /// Counts groups from others.
@@ -137,14 +127,19 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     }
 
     /// Counts all groups from parts of the records. Are there few enough? Otherwise about how many there are.
-    fn count_in_parts(&mut self, mask: W, purpose: Purpose) -> Result<Result<(), usize>> {
+    fn count_in_parts(
+        &mut self,
+        records: &dyn RecordKeys,
+        mask: W,
+        purpose: Purpose,
+    ) -> Result<Result<(), usize>> {
         let most = self.most_groups();
         let (source, counters) = (self.problem.source, &mut self.counters);
         if purpose == Purpose::Keeping && most < source.n_rows() as usize {
             // A small part of the groups tells how many there are, and takes less time than counting in vain.
             let picked = &mut self.picked;
             picked.clear();
-            visit_records(source, &mut |lot: Lot<'_, W, C>| {
+            visit_records(records, &mut |lot: Lot<'_, W, C>| {
                 picked.pick(lot, mask, 0, PARTS_TO_COUNT, Picking::Sample);
             })?;
             counters.merge_picked(picked, mask);
@@ -155,7 +150,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         }
         let mut n_seen = 0;
         counters.begin();
-        visit_records(source, &mut |lot: Lot<'_, W, C>| {
+        visit_records(records, &mut |lot: Lot<'_, W, C>| {
             // What is too much stays too much.
             if counters.n_so_far() <= most {
                 counters.add(lot, mask);
@@ -172,20 +167,26 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     }
 
     /// Judges the groups, about `n_groups`, some of them at a time; those that are left out are in the counters in the end.
-    fn judge_in_parts(&mut self, mask: W, n_groups: usize, purpose: Purpose) -> Result<()> {
+    fn judge_in_parts(
+        &mut self,
+        records: &dyn RecordKeys,
+        mask: W,
+        n_groups: usize,
+        purpose: Purpose,
+    ) -> Result<()> {
         if purpose == Purpose::Keeping {
             self.judged = Some(Judged { n_groups, ..Judged::default() });
             return Ok(());
         }
         let of = n_groups.div_ceil((self.most_groups() / 2).max(1)).next_power_of_two() as u64;
-        let (source, counters) = (self.problem.source, &mut self.counters);
+        let counters = &mut self.counters;
         let (mut keys, mut rows) = (Vec::new(), Vec::new());
         let mut judged = Judged { all: true, ..Judged::default() };
         let mut n_refused = 0;
         let picked = &mut self.picked;
         for part in 0..of {
             counters.begin();
-            visit_records(source, &mut |lot: Lot<'_, W, C>| {
+            visit_records(records, &mut |lot: Lot<'_, W, C>| {
                 picked.clear();
                 picked.pick(lot, mask, part, of, Picking::All);
                 counters.add(picked.lot(), mask);
@@ -216,12 +217,12 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     }
 }
 
-/// Shows the records of a source in parts, if it can.
+/// Shows the keys of all records in parts.
 fn visit_records<W: PackedWord, C: Count>(
-    source: &dyn FrequencySource,
+    records: &dyn RecordKeys,
     visit: &mut dyn FnMut(Lot<'_, W, C>),
-) -> Result<bool> {
-    source.visit_packed(&mut |keys| {
+) -> Result<()> {
+    records.visit(&mut |keys| {
         let keys = W::of_records(keys);
         let keys =
             keys.ok_or_else(|| Error::new(ErrorKind::Internal, "records have keys of another width"))?;
@@ -248,19 +249,20 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         self.last = *to;
         self.judged = None;
         let mask = self.mask(to);
-        let source = self.problem.source;
         match (from, self.records()) {
             (Some(tally), _) => self.merge(tally.lot(), mask, purpose),
             (None, Some(records)) => self.merge(records, mask, purpose),
-            (None, None) if source.shows_keys() => {
-                if let Err(n_groups) = self.count_in_parts(mask, purpose)? {
-                    self.judge_in_parts(mask, n_groups, purpose)?;
+            (None, None) => match self.problem.source.keys() {
+                Some(records) => {
+                    if let Err(n_groups) = self.count_in_parts(records, mask, purpose)? {
+                        self.judge_in_parts(records, mask, n_groups, purpose)?;
+                    }
                 }
-            }
-            (None, None) => {
-                let set = source.count(to, &self.problem.policy.demand(), Method::Auto)?;
-                self.counters.load(set.packed_keys(), set.measures().rows().iter().copied());
-            }
+                None => {
+                    let set = self.problem.count(to)?;
+                    self.counters.load(set.packed_keys(), set.measures().rows().iter().copied());
+                }
+            },
         }
         Ok(())
     }
@@ -280,13 +282,21 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
 
     fn fails_early(&mut self, from: Option<&Tally<W, C>>, to: &Grouping) -> Result<Option<usize>> {
         let mask = self.mask(to);
-        let lot = match (from, self.records()) {
-            (Some(tally), _) => Some(tally.lot()),
-            (None, Some(records)) => Some(records),
-            (None, None) if self.problem.source.shows_keys() => None,
-            (None, None) => return Ok(None),
+        /// What keys come from.
+        enum From<'a, W, C> {
+            Lot(Lot<'a, W, C>),
+            Parts(&'a dyn RecordKeys),
+        }
+        let keys = match (from, self.records(), self.problem.source.keys()) {
+            (Some(tally), ..) => From::Lot(tally.lot()),
+            (None, Some(records), _) => From::Lot(records),
+            (None, None, Some(records)) => From::Parts(records),
+            (None, None, None) => return Ok(None),
         };
-        let n_keys = lot.map_or(self.problem.source.n_rows(), |lot| lot.len() as u64);
+        let n_keys = match &keys {
+            From::Lot(lot) => lot.len() as u64,
+            From::Parts(_) => self.problem.source.n_rows(),
+        };
         if n_keys < SOME_FROM as u64 || mask.n_ones() < SOME_FROM_BITS {
             return Ok(None);
         }
@@ -298,12 +308,12 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
         let first_parts = FIRST_PARTS.max(least_parts);
         let mut parts = first_parts;
         loop {
-            match lot {
-                Some(lot) => self.counters.merge_some(lot, mask, parts),
-                None => {
+            match keys {
+                From::Lot(lot) => self.counters.merge_some(lot, mask, parts),
+                From::Parts(records) => {
                     let picked = &mut self.picked;
                     picked.clear();
-                    visit_records(self.problem.source, &mut |lot: Lot<'_, W, C>| {
+                    visit_records(records, &mut |lot: Lot<'_, W, C>| {
                         picked.pick(lot, mask, 0, parts, Picking::Sample);
                     })?;
                     self.counters.merge_picked(picked, mask);
