@@ -129,7 +129,7 @@ impl Plan {
             quality,
             judged,
         } = made;
-        notes.extend(hierarchies::telling_lengths(self)?);
+        notes.extend(hierarchies::longer_values(self)?);
         notes.extend(self.attributes.iter().enumerate().filter_map(|(at, attribute)| {
             let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
             hierarchies::warning(attribute, level)

@@ -21,6 +21,7 @@
 pub mod source;
 pub mod job;
 mod spill;
+mod mask_length;
 mod hierarchies;
 mod requirements;
 mod plan;

@@ -24,6 +24,7 @@ use crate::decide::{DECIDE, Decide};
 use crate::hierarchies;
 use crate::job::{ColumnJob, CountOrText, Job, MissingUnit, RoleJob, listed};
 use crate::local::{AlgorithmChoice, LocalSearch, NodeSearch};
+use crate::mask_length::{self, Holders};
 use crate::orders;
 use crate::record::{Key, Record};
 use crate::requirements::{self, Models};
@@ -212,10 +213,12 @@ impl Plan {
         }
         let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
         let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
+        let persons = mask_length::persons(job, &table);
+        let holders = Holders::of(spilled.as_ref(), &table, persons.as_deref());
         let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
             let data = table.column(name).expect("every declared column is in the table");
             let fixed = fixed.and_then(|levels| levels.get(name)).copied();
-            hierarchies::attribute(job, name, column, data, fixed)
+            hierarchies::attribute(job, name, column, (data, holders), fixed)
         });
         // In the order of the columns, whichever thread was first.
         let attributes: Vec<Result<Attribute>> = attributes.collect();

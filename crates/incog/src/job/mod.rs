@@ -288,8 +288,8 @@ pub struct HierarchyJob {
     /// One character after the other replaced by `*`, from this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<MaskSide>,
-    /// With `mask`: values have at most so many characters, shorter ones are padded; the longest in the data unless
-    /// given.
+    /// With `mask`: values have at most so many characters, shorter ones are padded. Unless given, the greatest length that k rows (or
+    /// persons) have or exceed; longer values are released as `*` or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<usize>,
     /// A tree of labels: nested tables with lists of values, or a file written by indentation.
