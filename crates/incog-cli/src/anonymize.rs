@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         None => {
             let mut job = job.job()?;
             output.apply(&mut job)?;
-            Plan::new(&job, &watch)?
+            Plan::of(job, &watch)?
         }
         Some(path) => {
             let record = Record::read(&path, Trust::default())?;
@@ -67,11 +67,13 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             Plan::like(&job, &record, key, &watch)?
         }
     };
-    match plan.anonymize(&watch)? {
+    let done = match plan.anonymize(&watch)? {
         // Standard output may be the release itself: the summary is for people.
-        Anonymized::Published(published) => Ok(done(watch, &published.to_string())),
-        Anonymized::Impossible(obstacle) => Ok(impossible(watch, &obstacle)),
-    }
+        Anonymized::Published(published) => done(watch, &published.to_string()),
+        Anonymized::Impossible(obstacle) => impossible(watch, &obstacle),
+    };
+    plan.leave();
+    Ok(done)
 }
 
 fn run_database(job: &DatabaseJob, watch: Watched) -> Result<ExitCode> {

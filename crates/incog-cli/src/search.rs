@@ -42,7 +42,7 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
         return Err(Error::input("--chart is for a range of k").with_hint("add -k 2..100"));
     }
     let watch = watch()?;
-    let plan = Plan::new(&arguments.job.job()?, &watch)?;
+    let plan = Plan::of(arguments.job.job()?, &watch)?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
     let report = plan.search(listing, &watch)?;
     watch.done();
@@ -65,7 +65,7 @@ fn every_k(arguments: Arguments, range: RangeInclusive<u64>) -> Result<ExitCode>
         return Err(Error::input("--all is for one k").with_hint("give one k, such as -k 5"));
     }
     let watch = watch()?;
-    let plan = Plan::new(&arguments.job.job()?, &watch)?;
+    let plan = Plan::of(arguments.job.job()?, &watch)?;
     let report = plan.frontier(range, &watch)?;
     watch.done();
     if let Some(path) = &arguments.chart {

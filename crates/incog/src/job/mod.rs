@@ -485,8 +485,8 @@ fn parse<T: JsonSchema + for<'de> Deserialize<'de>>(text: &str, path: &Path) -> 
         let lines = listed(lines, "mistake", "mistakes");
         Error::input(lines.join("\n"))
     };
-    let lines = check::check::<T>(text).map_err(several)?;
-    let job = toml::from_str(text).map_err(|error| {
+    let (document, lines) = check::check::<T>(text).map_err(several)?;
+    let job = T::deserialize(toml::Deserializer::from(document)).map_err(|error| {
         // Whatever the schema cannot say, such as a number that is too large.
         let line = error.span().map_or(1, |span| LineEnds::of(text).line_at(span.start));
         several(vec![(line, error.message().replace('\n', ", "))])

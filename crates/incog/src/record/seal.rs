@@ -9,6 +9,7 @@
 //! The content is the canonical text of all other keys. A file is refused unless its bytes are the canonical text of what
 //! was read from it (see [`json`](super::json)): then nothing stands in it that is not in the content.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::{Error, Result};
@@ -17,7 +18,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use crate::record::hex::{bytes, hex};
-use crate::record::json::{canonical, is_canonical, parse};
+use crate::record::json::{canonical, is_canonical, object, parse};
 use crate::record::{Key, PrivateKey, PublicKey, VERSION};
 use crate::source;
 
@@ -32,14 +33,25 @@ pub struct Trust<'a> {
 
 /// The file's text of a record, with its checksum and seal, and signed if there is a key to sign with. A record that is to be signed
 /// has the public key in `publisher`.
-pub(crate) fn sealed(mut record: Json, key: &Key, sign: Option<&PrivateKey>) -> String {
-    let content = canonical(&record);
-    record["seal"] = Json::String(hex(&key.seal(&content)));
+pub(crate) fn sealed(record: &Json, key: &Key, sign: Option<&PrivateKey>) -> String {
+    // Written once: a record may be long.
+    let mut members: BTreeMap<String, String> = record
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| (key.clone(), canonical(value)))
+        .collect();
+    let put = |members: &mut BTreeMap<String, String>, key: &str, value: String| {
+        members.insert(key.to_owned(), canonical(&Json::String(value)));
+    };
+    let content = object(&members);
+    put(&mut members, "seal", hex(&key.seal(&content)));
     if let Some(private) = sign {
-        record["signature"] = Json::String(private.sign(&canonical(&record)));
+        let signature = private.sign(&object(&members));
+        put(&mut members, "signature", signature);
     }
-    record["checksum"] = Json::String(hex(&Sha256::digest(&content)));
-    canonical(&record) + "\n"
+    put(&mut members, "checksum", hex(&Sha256::digest(&content)));
+    object(&members) + "\n"
 }
 
 /// Reads a record of either kind, if nobody has changed it since it was written, as far as can be told.
