@@ -376,7 +376,7 @@ impl Record {
 
     /// The file's text, sealed with the publisher's key, and signed where there is a key for that.
     pub(crate) fn to_json(&self, key: &Key, sign: Option<&PrivateKey>) -> String {
-        sealed(&serde_json::to_value(self).expect("a record is plain data"), key, sign)
+        sealed(serde_json::to_value(self).expect("a record is plain data"), key, sign)
     }
 
     /// Reads a record. One that was edited is refused: by its checksum, by its seal where the key is given, and by its

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use incog_core::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::record::hex::{bytes, hex};
@@ -33,14 +33,14 @@ pub struct Trust<'a> {
 
 /// The file's text of a record, with its checksum and seal, and signed if there is a key to sign with. A record that is to be signed
 /// has the public key in `publisher`.
-pub(crate) fn sealed(record: &Json, key: &Key, sign: Option<&PrivateKey>) -> String {
-    // Written once: a record may be long.
-    let mut members: BTreeMap<String, String> = record
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| (key.clone(), canonical(value)))
-        .collect();
+pub(crate) fn sealed(record: Json, key: &Key, sign: Option<&PrivateKey>) -> String {
+    let parts = match record {
+        Json::Object(parts) => parts,
+        _ => Map::new(),
+    };
+    // Each part is written once and given back at once: a record may be long.
+    let mut members: BTreeMap<String, String> =
+        parts.into_iter().map(|(key, part)| (key, canonical(&part))).collect();
     let put = |members: &mut BTreeMap<String, String>, key: &str, value: String| {
         members.insert(key.to_owned(), canonical(&Json::String(value)));
     };
