@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             Anonymizer::from_job(job).like(&record, key)?
         }
     };
-    let published = anonymizer.watch(watch.shared()).publish();
+    let published = anonymizer.watch(watch.shared()).is_last().publish();
     // Standard output may be the release itself: the summary is for people.
     summarize(watch, published.map(|published: Published| published.to_string()))
 }

@@ -32,7 +32,8 @@ enum Action {
     /// Write what a rule makes as a hierarchy file. Writes values of the data
     ///
     /// One row per distinct value: value;level 1;...;*, separated by `;`, as `{ file = ... }` and ARX read it. Values that the
-    /// rule declares (of a tree, or within bounds) have rows too. Exit code 0 if written, 2 on errors.
+    /// rule declares (of a tree, or within bounds) have rows too. A mask without `length` is as long as in a release of the job; by
+    /// --rule, where there is no k, as the longest value. Exit code 0 if written, 2 on errors.
     Make(Make),
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use incog::profile::FirstLine;
 use incog::{Init, Replace, Result};
 
 use crate::output::complain;
@@ -21,6 +22,13 @@ pub(crate) struct Arguments {
     /// Size of the smallest group to ask for in the job
     #[arg(short, long, default_value_t = 5)]
     k: u64,
+    /// The first line does hold the names of the columns
+    ///
+    /// Names are printed and written into the job. Without this flag, a text file is refused, and nothing of it printed, unless
+    /// its first line is evidently a header: a name that columns usually have (age, zip, birth_date), words above numbers or dates, or words that are written
+    /// in another way than the cells below; and no more entries that look like cells of their column.
+    #[arg(long)]
+    header: bool,
     /// What separates the fields [default: the header's most frequent of , ; tab |]
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<char>,
@@ -28,7 +36,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let watch = watch()?;
-    let init = Init::new(&arguments.data, arguments.delimiter, &watch)?;
+    let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
+    let init = Init::new(&arguments.data, arguments.delimiter, first_line, &watch)?;
     watch.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;

@@ -858,3 +858,45 @@ fn commands_for_one_table_say_so() {
     );
     assert!(Path::new(&folder.path("incog.key")).exists());
 }
+
+/// Persons with visits: everybody has one to a ward of four letters, and one person several to a ward of eleven.
+#[test]
+fn a_mask_in_a_child_table_is_as_long_as_values_that_k_persons_have() {
+    let release = |long: &str, folder: &Folder| {
+        folder.write("person.csv", "id\n1\n2\n3\n4\n");
+        folder.write("stay.csv", "sid,id\na,1\nb,2\nc,3\nd,4\n");
+        folder.write(
+            "visit.csv",
+            format!("sid,ward\na,east\nb,east\nc,west\nd,west\na,{long}\na,{long}\na,{long}\n"),
+        );
+        folder.write(
+            "incog.toml",
+            "[database]\nperson = \"person\"\noutput = \"release/\"\norder = \"input\"\n[policy]\nk = 2\n\
+             [tables.person]\npath = \"person.csv\"\nkey = \"id\"\n\
+             [tables.stay]\npath = \"stay.csv\"\nkey = \"sid\"\nparent = { table = \"person\", column = \"id\" }\n\
+             [tables.visit]\npath = \"visit.csv\"\nparent = { table = \"stay\", column = \"sid\" }\n\
+             columns.ward = { role = \"quasi-identifier\", hierarchy = { mask = \"right\" } }\n",
+        );
+        let said = folder.done(&["anonymize", "incog.toml"]);
+        assert_eq!(
+            said.stderr.contains(
+                "table `visit`: column `ward`: fewer than k persons (1) have values of more than 4 characters"
+            ),
+            long.len() > 4,
+            "{said:?}"
+        );
+        folder.done(&["verify", "release", "--job", "incog.toml"]);
+        // Digests differ with the data and with keys, which are drawn.
+        let is_digest = |text: &str| text.len() >= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let record = folder.read("release/release.incog.json");
+        let told: Vec<String> =
+            record.split('"').filter(|text| !is_digest(text)).map(ToOwned::to_owned).collect();
+        let mut wards: Vec<String> =
+            rows(folder, "release/visit.csv")[1..].iter().map(|row| row[1].clone()).collect();
+        wards.sort();
+        (told, wards)
+    };
+    let [nine, eleven] = ["ninechars", "elevenchars"].map(|long| release(long, &Folder::empty()));
+    assert_eq!(nine, eleven);
+    release("west", &Folder::empty());
+}

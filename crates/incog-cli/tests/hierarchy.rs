@@ -143,6 +143,9 @@ fn what_is_made_from_a_rule_is_read_back_as_the_same_hierarchy() {
          91,10115,1999-01-01T10:30,\"say \"\"x\"\"\",119,2003-01-01\n,9,,\"two\nlines\",,\n-3,,2010-06-30,,0,2003-01-08\n\
          37.5,1011,2003-04-18, x ,37,2003-04-17\n",
     );
+    // All rows twice, so that k = 2 of them have every value, also the longest: a mask of a job is not longer than that.
+    let all = std::fs::read_to_string(folder.path("all.csv")).unwrap();
+    folder.write("all.csv", all.clone() + all.split_once('\n').unwrap().1);
     for (column, rule) in RULES {
         let from_rule = ["--rule", rule, "--against", "all.csv", "--column", column];
         let made = folder.prints(&[&["make", "-o", "made.csv"], &from_rule[..]].concat());
@@ -486,4 +489,28 @@ fn a_hierarchy_that_would_state_what_is_not_so_is_refused_and_one_that_might_is_
     folder.write("h.csv", "10115;10115;*\n10117;10115;*\n");
     let (code, said) = run("file = \"h.csv\", levels = [2]");
     assert_eq!((code, said.contains("warning")), (Some(0), false), "{said}");
+}
+
+#[test]
+fn values_that_are_longer_than_a_mask_are_shown_made_and_checked_as_a_job_has_them() {
+    let folder = Folder::new();
+    folder.write("data.csv", "zip\n101\n102\n10\n10115\n");
+    let job = "[input]\npath = \"data.csv\"\n[policy]\nk = 2\n[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = { mask = \"right\" }\n";
+    folder.write("incog.toml", job);
+    let made = folder.prints(&["make", "incog.toml", "--column", "zip"]);
+    assert_eq!(made, "10;10*;1**;*\n101;10*;1**;*\n102;10*;1**;*\n10115;(longer);(longer);*\n");
+    assert!(folder.prints(&["show", "incog.toml"]).contains("(longer)"));
+    folder.prints(&["check", "incog.toml"]);
+    folder.write("zip.csv", &made);
+    folder.prints(&["check", "zip.csv", "--against", "data.csv"]);
+    folder.write("incog.toml", job.replace("\"right\"", "\"right\", length = 6"));
+    assert!(
+        folder
+            .prints(&["make", "incog.toml", "--column", "zip"])
+            .contains("10;10****;10****;10****;10****;1*****;*\n")
+    );
+    folder.prints(&["check", "incog.toml"]);
+    // A rule on its own knows no k.
+    let rule = ["make", "--rule", "{ mask = \"right\" }", "--column", "zip", "--against", "data.csv"];
+    assert!(folder.prints(&rule).contains("10115;1011*;"));
 }

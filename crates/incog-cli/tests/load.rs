@@ -209,6 +209,64 @@ fn init_shows_no_first_row_that_is_written_like_the_others() {
     folder.done(&["init", "data.csv"]);
 }
 
+/// Four rows are too few to tell by counting; what the first line is must be evident.
+#[test]
+fn init_shows_no_first_row_of_a_small_file_unless_it_is_evidently_a_header() {
+    let folder = Folder::empty();
+    let headerless = [
+        "K00-17,x8\nAB_3,9-y\n77Q,zz1\nT.9,4\n",
+        "Kowalczyk,Warszawa,asthma\nSmith,York,flu\nRossi,Milano,cough\nLee,Seoul,angina\n",
+        "Kowalczyk,37,Warszawa,asthma\nSmith,41,York,flu\nRossi,28,Milano,cough\nLee,90,Seoul,angina\n",
+        "unknown,Warszawa\n17,York\n28,Milano\n90,Seoul\n",
+        "Kowalczyk\nSmith\nRossi\nLee\n",
+    ];
+    for data in headerless {
+        folder.write("data.csv", data);
+        let said = folder.run(&["init", "data.csv"]);
+        said.failed(2, &["the first line must name the columns", "--header"]);
+        let first =
+            data.lines().next().unwrap().split(',').filter(|cell| cell.len() > 2 && *cell != "unknown");
+        for cell in first {
+            assert!(!said.text().contains(cell), "{}", said.text());
+        }
+        assert_eq!(folder.files(), ["data.csv"]);
+    }
+    // Whoever knows better says so.
+    folder.done(&["init", "data.csv", "--header"]);
+    std::fs::remove_file(folder.path("incog.toml")).unwrap();
+
+    let honest = [
+        "age,zip,illness\n37,10115,flu\n41,10117,cough\n",
+        "name,illness\nBeth,Flu\nAdam,Cough\n",
+        "owner,pet\nAnna,Cat\nBen,Dog\nCleo,Fish\n",
+        "city\nbern\nkiel\nrome\noslo\nlviv\n",
+        "WARD,LOS\nNorth,3\nSouth,5\n",
+        "length_of_stay,kind\nshort,a\nlong,b\nmedium,c\n",
+        "PatientID,visit\nP1,first\nP2,second\n",
+    ];
+    for data in honest {
+        folder.write("data.csv", data);
+        folder.done(&["init", "data.csv", "--force"]);
+    }
+    // Parquet has a place of its own for names.
+    folder.write("data.csv", "pet,toy\ncat,ball\ndog,bone\n");
+    folder.refused(&["init", "data.csv", "--force"], &["nothing tells the first line from the others"]);
+    folder.done(&[
+        "anonymize",
+        "data.csv",
+        "--qi",
+        "pet",
+        "--rest",
+        "other",
+        "-k",
+        "1",
+        "-o",
+        "data.parquet",
+        "--no-record",
+    ]);
+    folder.done(&["init", "data.parquet", "--force"]);
+}
+
 #[test]
 fn weights_that_vanish_are_refused_by_name() {
     let folder = Folder::new();

@@ -530,22 +530,95 @@ fn digests_of_hierarchies_confirm_no_guess() {
     assert_eq!(hierarchies.len(), n);
 }
 
+/// The release and its record without digests of the data, where the one who is left out has this zip code.
+fn of_far_away(zip: &str, rule: &str, arguments: &[&str]) -> (Vec<u8>, Value) {
+    let folder = Folder::new();
+    folder.replace("incog.toml", "{ file = \"hierarchies/zip.csv\" }", rule);
+    folder.replace("data.csv", ",99999,", &format!(",{zip},"));
+    let said = folder.done(&[&["anonymize", "incog.toml"], arguments].concat());
+    let longer = zip.len() > 5;
+    assert_eq!(
+        said.stderr.contains("column `zip`: fewer than k rows (1) have values of more than 5 characters"),
+        longer,
+        "{said:?}"
+    );
+    said.has_no_cell();
+    let mut record = folder.json(RECORD);
+    folder.done(&["verify", "release.csv", "--record", RECORD]);
+    if arguments.is_empty() {
+        folder.done(&[
+            "verify",
+            "release.csv",
+            "--record",
+            RECORD,
+            "--job",
+            "incog.toml",
+            "--key",
+            "incog.key",
+        ]);
+    }
+    for digest in ["checksum", "seal", "hierarchies", "job_hmac_sha256"] {
+        record.as_object_mut().unwrap().remove(digest);
+    }
+    record["input"].as_object_mut().unwrap().remove("hmac_sha256");
+    (folder.bytes("release.csv"), record)
+}
+
+#[test]
+fn nothing_tells_how_long_the_value_of_a_suppressed_row_is() {
+    let (release, record) = of_far_away("999999999", "{ mask = \"right\" }", &[]);
+    assert_eq!(record["suppressed_rows"], 1);
+    assert!(!String::from_utf8(release).unwrap().contains("******"));
+    for rule in ["{ mask = \"right\" }", "{ mask = \"left\" }", "{ mask = \"right\", levels = [0] }"] {
+        for arguments in [&[][..], &["--algorithm", "top-down"], &["--memory", "16MiB"]] {
+            // If the longest value decided, labels would have 6, 9 and 12 characters.
+            let [six, nine, twelve] =
+                [6, 9, 12].map(|length| of_far_away(&"9".repeat(length), rule, arguments));
+            assert_eq!(six, nine, "{rule} {arguments:?}");
+            assert_eq!(nine, twelve, "{rule} {arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn the_length_of_a_mask_stands_in_a_record_only_where_labels_show_it() {
-    let folder = Folder::new();
-    folder.replace("incog.toml", "{ file = \"hierarchies/zip.csv\" }", "{ mask = \"right\" }");
-    // The longest zip code is in a row that is suppressed.
-    folder.replace("data.csv", ",99999,", ",999999999,");
-    folder.done(&["anonymize", "incog.toml"]);
-    let record = folder.json(RECORD);
+    let (_, record) = of_far_away("999999999", "{ mask = \"right\" }", &[]);
     let shown = record["levels"]["zip"] != 0;
-    assert_eq!(record["job"].as_str().unwrap().contains("length = 9"), shown, "{record}");
-    folder.replace("incog.toml", "{ mask = \"right\" }", "{ mask = \"right\", levels = [0] }");
-    folder.done(&["anonymize", "incog.toml"]);
-    let record = folder.json(RECORD);
+    assert_eq!(record["job"].as_str().unwrap().contains("length = 5"), shown, "{record}");
+    let (_, record) = of_far_away("999999999", "{ mask = \"right\", levels = [0] }", &[]);
     assert_eq!(record["levels"]["zip"], 0);
     assert!(!record["job"].as_str().unwrap().contains("length"), "{record}");
-    folder.done(&["verify", "release.csv", "--record", RECORD, "--job", "incog.toml", "--key", "incog.key"]);
+}
+
+#[test]
+fn a_mask_is_as_long_as_values_that_k_persons_have() {
+    let folder = Folder::new();
+    folder.replace(
+        "incog.toml",
+        "{ file = \"hierarchies/zip.csv\" }",
+        "{ mask = \"right\", levels = [0, 7] }",
+    );
+    // Five rows have a longer code: all of one person, or of five.
+    let longer = |data: String| {
+        let row = data.lines().nth(1).unwrap().to_owned();
+        let (name, zip) =
+            (row.split(',').next().unwrap().to_owned(), row.split(',').nth(3).unwrap().to_owned());
+        (row.replacen(&zip, "5555555", 1), name, data)
+    };
+    let (row, name, data) = longer(people(0..60));
+    let written = |names: [String; 5]| {
+        let rows: String = names.iter().map(|other| row.replacen(&name, other, 1) + "\n").collect();
+        folder.write("data.csv", data.clone() + &rows);
+    };
+    written([1, 2, 3, 4, 5].map(|n| format!("Person-new-{n}")));
+    folder.replace("incog.toml", "k = 5", "k = 5\nunit = \"name\"");
+    folder.done(&["anonymize", "incog.toml"]);
+    written([(); 5].map(|()| name.clone()));
+    let parts =
+        ["column `zip`: there is no level 7; the highest is 5", "say how long values are with `length`"];
+    folder.refused(&["anonymize", "incog.toml"], &parts);
+    folder.replace("incog.toml", "unit = \"name\"", "");
+    folder.done(&["anonymize", "incog.toml"]);
 }
 
 #[test]

@@ -7,11 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use incog_core::algorithm::single::SingleAnswer;
 use incog_core::algorithm::{
-    self, Aim, Algorithm, Boxes, Choice, Coverage, Cuts, Extent, Gain, KRange, Limits, MARKINGS,
-    MondrianOptions, OrderedSetOptions, Outcome, Search, best_first, every_k, has_best_first_search,
-    mondrian, optimum, ordered_set,
+    self, Aim, Answer, Coverage, Family, KRange, Limits, MARKINGS, Outcome, Search, Settings, Task,
+    Traversal, best_first, every_k, has_best_first_search, optimum,
 };
 use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem, refused_rows};
 use incog_core::frequency::{
@@ -26,7 +24,7 @@ use incog_core::recoding::{Domain, Order, PerLevel, Recoding};
 use incog_core::table::{Column, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_testkit::random::require;
-use incog_testkit::{Require, Sample, SampleColumn, random};
+use incog_testkit::{Require, Sample, SampleColumn, algorithms, random};
 use proptest::prelude::*;
 
 /// The sensitive columns. The persons serve as a second one where rows are counted.
@@ -220,7 +218,7 @@ fn check_searches(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) 
     let in_memory = Problem { source: &setting.rows, policy };
     let chosen = check::choose(problem, None).unwrap();
     prop_assert!(!matches!(chosen, CheckerKind::Bitmap(_)));
-    for algorithm in algorithm::ALL {
+    for algorithm in algorithm::traversals() {
         for checker in checkers().into_iter().chain([chosen]) {
             for marking in MARKINGS {
                 let search =
@@ -328,21 +326,23 @@ fn check_best(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> R
 fn check_single(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> Result<(), TestCaseError> {
     let attributes = &setting.attributes;
     let sources = [&setting.rows as &dyn FrequencySource, source];
-    for entry in algorithm::SINGLE {
+    let single = algorithm::ALL.iter().filter(|entry| entry.item.family == Family::SingleDimension);
+    for entry in single {
         let [mine, theirs] = sources.map(|source| {
             let problem = Problem { source, policy };
             let costs = Costs::new(problem, attributes).unwrap();
             let aim = Aim { metric: metric::ALL[0].item, costs: &costs };
             let limits = Limits { max_steps: Some(50), deadline: None };
-            let found = entry.item.run(problem, attributes, aim, 7, limits, &Watch::new()).unwrap();
-            found.map(|found| {
-                let levels: Vec<Vec<u8>> = match &found.recoding {
-                    SingleAnswer::Levels(levels) => vec![levels.clone()],
-                    SingleAnswer::Values(values) => {
-                        (0..values.n_attributes()).map(|at| values.levels(at).to_vec()).collect()
+            let settings = Settings { seed: Some(7), limits, ..Settings::default() };
+            let found = algorithms::run(entry, problem, attributes, aim, &settings, &Watch::new()).unwrap();
+            found.map(|found| match found {
+                Answer::Node(node) => (vec![node.statistics.levels.clone()], node.quality),
+                Answer::Recoding { recoding, quality, .. } => match *recoding {
+                    Recoding::PerValue(values) => {
+                        ((0..values.n_attributes()).map(|at| values.levels(at).to_vec()).collect(), quality)
                     }
-                };
-                (levels, found.quality)
+                    other => panic!("{other:?}"),
+                },
             })
         });
         prop_assert_eq!(mine, theirs, "{}", entry.name);
@@ -527,9 +527,9 @@ proptest! {
         });
         let large = Policy::new(models.into(), budget * times + spare).unwrap();
         let problem = Problem { source: &source, policy: &large };
-        let exhaustive = Search { algorithm: Algorithm::Exhaustive, ..Search::default() };
+        let exhaustive = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
         let expected = exhaustive.run(Problem { source: &setting.rows, policy: &small }, &Watch::new()).unwrap();
-        for algorithm in algorithm::ALL {
+        for algorithm in algorithm::traversals() {
             for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_))) {
                 let search = Search { algorithm: algorithm.item, checker, threads: 2, ..Search::default() };
                 match search.run(problem, &Watch::new()) {
@@ -670,7 +670,7 @@ fn the_checker_kept_asks_few_questions() {
                 source.n_asked.load(Relaxed) - n_before
             };
             // There are 480 nodes. Incognito has a judge for each of 31 subsets, and is not in a hurry.
-            let whole = algorithm::ALL.iter().filter(|entry| entry.item != Algorithm::Incognito);
+            let whole = algorithm::traversals().filter(|entry| entry.item != Traversal::Incognito);
             for entry in whole {
                 let search =
                     Search { algorithm: entry.item, checker: CheckerKind::Kept, ..Search::default() };
@@ -703,40 +703,27 @@ fn what_needs_the_records_says_so_and_what_to_do() {
         assert!(needs_records(&error), "{name}: {error}");
         assert!(error.to_string().contains(name), "{name}: {error}");
     };
-    for entry in algorithm::LOCAL {
-        is_refused(entry.name, entry.item.run(problem, None, &watch).unwrap_err());
-    }
-    for entry in algorithm::BY_GROUPS {
-        is_refused(entry.name, entry.item.run(problem, attributes, aim, &watch).unwrap_err());
-    }
     let order =
         |column: &Column| Domain::new(column, &Order::Categories(vec!["x".into(), "y".into()])).unwrap();
     let domains: Vec<_> =
         setting.table.columns()[..2].iter().map(|column| Some(Arc::new(order(column)))).collect();
-    for entry in algorithm::BOXES {
-        let error = match entry.item {
-            Boxes::OrderedSet => {
-                let options = OrderedSetOptions {
-                    domains: domains.clone(),
-                    cost: Gain::Loss,
-                    weights: Vec::new(),
-                    limits: Limits::default(),
-                };
-                ordered_set(problem, attributes, options, &watch).map(|_| ()).unwrap_err()
-            }
-            Boxes::Mondrian => {
-                let options = MondrianOptions {
-                    domains: domains.clone(),
-                    cuts: Cuts::Strict,
-                    choice: Choice::Median,
-                    extent: Extent::Tight,
-                    weights: Vec::new(),
-                };
-                mondrian(problem, attributes, options, &watch).map(|_| ()).unwrap_err()
-            }
+    let settings = Settings::default();
+    let by_rows = [Family::MultiDimension, Family::Boxes, Family::Local];
+    let mut n_refused = 0;
+    for entry in algorithm::ALL.iter().filter(|entry| by_rows.contains(&entry.item.family)) {
+        let task = Task {
+            problem,
+            attributes,
+            aim,
+            metric: "loss",
+            domains: &domains,
+            settings: &settings,
+            watch: &watch,
         };
-        is_refused(entry.name, error);
+        is_refused(entry.name, (entry.item.run)(&task).map(|_| ()).unwrap_err());
+        n_refused += 1;
     }
+    assert_eq!(n_refused, 7);
     let bitmap = check::ALL.iter().find(|entry| entry.name == "bitmap").unwrap().item;
     let search = Search { checker: bitmap, ..Search::default() };
     is_refused("`bitmap`", search.run(problem, &watch).unwrap_err());
@@ -886,7 +873,7 @@ fn wrong_answers_are_refused_by_every_search() {
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(message), "{error}");
         };
-        for algorithm in algorithm::ALL {
+        for algorithm in algorithm::traversals() {
             for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_)))
             {
                 let search = Search { algorithm: algorithm.item, checker, ..Search::default() };

@@ -6,8 +6,16 @@
 //! values twice while reading, and one batch of rows.
 //!
 //! No message contains a cell. What the decoder says about damaged pages is therefore left out. Some damage makes the decoder, or that of
-//! the Arrow schema in the file, panic: that is caught here ([`guarded`]) and told like any other damage. The Arrow schema cannot be left
-//! unread, since without it 64-bit dates and times in seconds come back as whole numbers, and time zones as UTC.
+//! the Arrow schema in the file, panic: that is caught here ([`guarded`]) and told like any other damage.
+//!
+//! The Arrow schema is read all the same, inside that border. Without it (`with_skip_arrow_metadata`) these would come back as others:
+//!
+//! | column | without its Arrow schema |
+//! |---|---|
+//! | date64, timestamps in seconds, durations | int64: cells would be whole numbers |
+//! | time32 in seconds | int32, likewise |
+//! | timestamps in a zone, `Europe/Berlin` or `+02:00` | the same instant in UTC: other cells, and another type in the release |
+//! | large and view strings, dictionaries | plain strings: equal cells, another type in the release |
 
 use std::cell::Cell;
 use std::fs::File;

@@ -16,7 +16,9 @@ use incog_core::table::{Column, Role};
 use incog_core::{ErrorKind, Watch};
 use incog_parquet::{ColumnType, Parquet, Released, Writer};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::statistics::Statistics;
@@ -565,4 +567,46 @@ fn rows_written_in_many_parts_come_back_in_their_order() {
     let (columns, _) = read_columns(&path);
     let back = columns[0].codes().iter().map(|&code| columns[0].dictionary().value(code));
     assert!(back.eq(parts.iter().map(|&code| labels[code as usize].as_str())));
+}
+
+/// The table in the docs of `read.rs`: what a file says of a column's type without its Arrow schema. Why that is read.
+#[test]
+fn without_the_arrow_schema_types_and_zones_would_be_lost() {
+    use arrow_schema::DataType::*;
+    use arrow_schema::TimeUnit::*;
+    let zone = |zone: &str| Some(zone.into());
+    let lost = [
+        (Date64, Int64),
+        (Timestamp(Second, None), Int64),
+        (Time32(Second), Int32),
+        (Duration(Second), Int64),
+        (Timestamp(Millisecond, zone("Europe/Berlin")), Timestamp(Millisecond, zone("UTC"))),
+        (Timestamp(Millisecond, zone("+02:00")), Timestamp(Millisecond, zone("UTC"))),
+        (LargeUtf8, Utf8),
+        (Utf8View, Utf8),
+        (Dictionary(Box::new(Int32), Box::new(Utf8)), Utf8),
+    ];
+    let kept = [
+        Boolean,
+        Int8,
+        UInt64,
+        Float16,
+        Float64,
+        Utf8,
+        Date32,
+        Decimal128(20, 3),
+        Timestamp(Microsecond, None),
+    ];
+    let kept = kept.into_iter().map(|same| (same.clone(), same));
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("source.parquet");
+    for (written, read) in lost.into_iter().chain(kept) {
+        write_source(&path, &[("c", arrow_array::new_null_array(&written, 3))], WriterProperties::default());
+        let type_of = |options: ArrowReaderOptions| {
+            let metadata = ArrowReaderMetadata::load(&File::open(&path).unwrap(), options).unwrap();
+            metadata.schema().field(0).data_type().clone()
+        };
+        assert_eq!(type_of(ArrowReaderOptions::new()), written);
+        assert_eq!(type_of(ArrowReaderOptions::new().with_skip_arrow_metadata(true)), read, "{written}");
+    }
 }

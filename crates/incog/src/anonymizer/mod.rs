@@ -84,6 +84,8 @@ pub struct Anonymizer {
     levels: Option<BTreeMap<String, u8>>,
     /// An algorithm that is in no list.
     own: Option<&'static Entry<Algorithm>>,
+    /// Does the process end with what this is asked?
+    is_last: bool,
     watch: Arc<Watch>,
 }
 
@@ -101,6 +103,7 @@ impl Anonymizer {
             rest: None,
             levels: None,
             own: None,
+            is_last: false,
             watch: Arc::new(Watch::new()),
         }
     }
@@ -289,6 +292,13 @@ impl Anonymizer {
         self
     }
 
+    /// The process ends after [`publish`](Self::publish): memory is left to the system to take back.
+    #[doc(hidden)]
+    pub fn is_last(mut self) -> Self {
+        self.is_last = true;
+        self
+    }
+
     /// The same as a job file. A table in memory is standard input there.
     ///
     /// ```
@@ -326,7 +336,7 @@ impl Anonymizer {
 
     /// The same, written where the job says, with its record.
     pub fn publish(self) -> Result<Published> {
-        let watch = Arc::clone(&self.watch);
+        let (watch, is_last) = (Arc::clone(&self.watch), self.is_last);
         let plan = self.plan(Asked::ONE)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
@@ -337,6 +347,9 @@ impl Anonymizer {
         };
         publish(&plan, &made, &places, output.order, &watch)?;
         let report = ReleaseReport::new(&plan, &made)?;
+        if is_last {
+            plan.leave();
+        }
         Ok(Published { path: places.path, record: places.record, report })
     }
 
@@ -452,7 +465,7 @@ impl Anonymizer {
             }
         }
         let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
-        Plan::new(&self.job, self.input, asked, &self.watch)
+        Plan::new(self.job, self.input, asked, &self.watch)
     }
 
     /// The names of the columns.

@@ -3,6 +3,7 @@
 //! As for one table, mistakes are collected and told together as far as they can be found without each other: settings and
 //! keys first, then the columns of every table, then hierarchies and requirements, last how the tables hold together.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::privacy::{Budget, Fraction};
@@ -10,17 +11,19 @@ use incog_core::registry::{find, nearest};
 use incog_core::relational::{
     self, Cost, Database, Enforcement, ForeignKey, Kind, Matching, Options, Pairing, Relation, Requirements,
 };
-use incog_core::table::Role;
+use incog_core::table::{Role, Table};
 use incog_core::{Error, ErrorKind, Result, Watch};
 
 use crate::database::copies;
 use crate::file::{STANDARD, Stamps};
 use crate::job::Mistakes;
 use crate::job::{
-    CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind, RoleJob,
+    ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind,
+    RoleJob,
 };
 use crate::plan;
 use crate::plan::hierarchies;
+use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
 use crate::plan::orders;
 use crate::plan::requirements::{self, Models};
 use crate::source::{Data, Format};
@@ -41,6 +44,8 @@ pub struct DatabasePlan {
     pub(crate) budget: Option<u64>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
+    /// What there is to say of values that are longer than their masks.
+    pub(crate) notes: Vec<String>,
 }
 
 /// What is known of a table beside its rows.
@@ -122,22 +127,37 @@ impl DatabasePlan {
 
         let mut mistakes = Mistakes::default();
         let (mut relations, mut tables, mut requirements) = (Vec::new(), Vec::new(), Vec::new());
+        let mut notes = Vec::new();
         // Tables belong together: none may change before all are read, and no hierarchy before the record is made.
         let (mut data_stamps, mut hierarchy_stamps) = (Stamps::default(), Stamps::default());
         for (_, table_job, _, data) in &opened {
             data_stamps.add(data.stamps());
             hierarchy_stamps.add(requirements::stamps_of(table_job));
         }
+        let mut read = Vec::new();
         for (name, table_job, required, data) in opened {
             let files = data.files().to_vec();
             let role = |column: &str| plan::role(table_job, column);
             // Nobody may have a row in a child table.
             let is_person = *name == job.database.person;
-            let read = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
-            let (table, format) = read.map_err(|error| match error.kind() {
+            let made = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
+            let (table, format) = made.map_err(|error| match error.kind() {
                 ErrorKind::Cancelled => error,
                 _ => error.prefixed(&in_table(name)),
             })?;
+            tables.push(TablePlan { job: table_job.clone(), format, files });
+            read.push((name, table_job, required, table));
+        }
+        // How long a mask is depends on how many persons have long values.
+        let by_name = read.iter().map(|(name, _, _, table)| (name.as_str(), table)).collect();
+        let is_open = |column: &ColumnJob| column.hierarchy.as_ref().is_some_and(mask_length::is_open);
+        let persons = read.iter().map(|(name, table_job, ..)| {
+            let is_needed = table_job.columns.values().any(is_open);
+            if is_needed { persons(job, &by_name, name) } else { Vec::new() }
+        });
+        let persons: Vec<Vec<u32>> = persons.collect();
+        for ((name, table_job, required, table), persons) in read.into_iter().zip(persons) {
+            let holders = Holders::Persons(&persons);
             let mut of_table = Mistakes::default();
             let quasi =
                 table_job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
@@ -146,7 +166,18 @@ impl DatabasePlan {
                 let Some(data) = table.column(column) else {
                     return Err(Error::new(ErrorKind::Internal, "a declared column is not in the table"));
                 };
-                attributes.extend(of_table.note(hierarchies::attribute(table_job, column, said, data, None)));
+                let attribute = hierarchies::attribute(table_job, column, said, (data, holders), None);
+                attributes.extend(of_table.note(attribute));
+                let shared = said
+                    .hierarchy
+                    .as_ref()
+                    .map(|rule| SharedLength::of(rule, data, holders, table_job.policy.k.unsigned_abs()));
+                let shared = shared.transpose()?.flatten();
+                notes.extend(
+                    shared
+                        .and_then(|shared| shared.note(column, "persons"))
+                        .map(|note| in_table(name) + &note),
+                );
             }
             let Models { columns, models } =
                 requirements::build(table_job, &required, &table, u64::MAX, &mut of_table);
@@ -169,7 +200,6 @@ impl DatabasePlan {
                     .collect(),
                 attributes,
             });
-            tables.push(TablePlan { job: table_job.clone(), format, files });
         }
         data_stamps.check("the data file")?;
         mistakes.stop()?;
@@ -186,6 +216,7 @@ impl DatabasePlan {
             enforcement: settings.enforcement,
             requirements,
             hierarchy_stamps,
+            notes,
         })
     }
 
@@ -235,6 +266,34 @@ pub(crate) fn budget(job: &DatabaseJob) -> Result<Option<Budget>> {
             })
         }
     }
+}
+
+/// For each row of a table, the row of its person, as far as keys tell: whether they hold together is for [`Database`] to say.
+fn persons(job: &DatabaseJob, tables: &BTreeMap<&str, &Table>, name: &str) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0..tables[name].n_rows() as u32).collect();
+    let mut name = name;
+    // Where keys run in a cycle, no row leads to a person.
+    for _ in 0..=tables.len() {
+        if name == job.database.person {
+            return rows;
+        }
+        let step = || {
+            let parent = job.tables.get(name)?.parents().first()?;
+            let keys = tables.get(parent.table.as_str())?.column(job.tables[&parent.table].key.as_ref()?)?;
+            let mut row_of = vec![NOBODY; keys.dictionary().len()];
+            (0..).zip(keys.codes()).for_each(|(row, &code)| row_of[code as usize] = row);
+            let column = tables[name].column(&parent.column)?;
+            let parent_row =
+                |value: &str| keys.dictionary().code(value).map_or(NOBODY, |code| row_of[code as usize]);
+            let by_value: Vec<u32> = column.dictionary().values().map(parent_row).collect();
+            Some((parent.table.as_str(), column.codes(), by_value))
+        };
+        let Some((parent, codes, by_value)) = step() else { break };
+        let up = |row: &mut u32| *row = by_value[codes[*row as usize] as usize];
+        rows.iter_mut().filter(|row| **row != NOBODY).for_each(up);
+        name = parent;
+    }
+    vec![NOBODY; rows.len()]
 }
 
 fn settings(job: &DatabaseJob, mistakes: &mut Mistakes) -> Option<Settings> {

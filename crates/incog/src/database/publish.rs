@@ -394,11 +394,10 @@ impl DatabasePlan {
             return Vec::new();
         }
         let tables = 0..self.database.relations().len();
-        tables
-            .flat_map(|at| {
-                self.database.attributes(at).iter().filter_map(|attribute| warning(attribute, None))
-            })
-            .collect()
+        let of_labels = tables.flat_map(|at| {
+            self.database.attributes(at).iter().filter_map(|attribute| warning(attribute, None))
+        });
+        self.notes.iter().cloned().chain(of_labels).collect()
     }
 }
 

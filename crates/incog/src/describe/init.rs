@@ -3,7 +3,7 @@
 //! What is written is a proposal: every column with a role, a hierarchy where it needs one, and the reason as a
 //! comment. The job runs as it is, unless a column's role is `decide`; then `anonymize` says which columns wait for a
 //! word. No cell, no least or greatest value of the data gets into the job or onto the screen: names of columns,
-//! kinds, counts and shares only (a file that seems to have no header is refused). Paths in the job are relative to it.
+//! kinds, counts and shares only (a file whose first line is not evidently a header is refused). Paths in the job are relative to it.
 
 use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use incog_core::privacy::KAnonymity;
 use incog_core::{Error, Result, Watch};
 
-use crate::describe::profile::{self, ColumnProfile, Exposures, Kind, Profile, share};
+use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Kind, Profile, share};
 use crate::describe::propose::{Proposal, propose};
 use crate::file::STANDARD;
 use crate::job::RoleJob;
@@ -45,7 +45,7 @@ pub struct Init {
 
 impl Init {
     /// Reads a data file and thinks about it. Stops when the watch is cancelled.
-    pub fn new(data: &Path, delimiter: Option<char>, watch: &Watch) -> Result<Self> {
+    pub fn new(data: &Path, delimiter: Option<char>, first_line: FirstLine, watch: &Watch) -> Result<Self> {
         let delimiter = delimiter
             .map(|delimiter| {
                 u8::try_from(delimiter)
@@ -54,7 +54,7 @@ impl Init {
                     .ok_or_else(|| Error::input("the delimiter is a quote, a line break or not ASCII"))
             })
             .transpose()?;
-        let table = profile::read(data, delimiter, watch)?;
+        let table = profile::read(data, delimiter, first_line, watch)?;
         let profile = Profile::of(&table, watch)?;
         let proposals = propose(&profile);
         // Columns that are dropped single nobody out, and of free text and person numbers it is known that they do.

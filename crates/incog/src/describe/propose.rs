@@ -150,6 +150,26 @@ const PERSONS: &str = "first last full given family middle maiden user patient p
 /// How the name of a column of numbers ends.
 const NUMBERS: &str = "id uuid guid key number no nr num mrn";
 
+/// Words that columns are called and that stand in no cell, alone or with [`PERSONS`], [`NUMBERS`] and [`BESIDE`].
+const CALLED: &str = "id name surname firstname lastname fullname forename age zip zipcode postcode postalcode plz birth birthday birthdate \
+    birthyear birthplace dob yob sex gender ethnicity nationality citizenship country city town municipality occupation profession \
+    diagnosis disease illness symptom salary income ssn iban date year";
+
+/// Words that stand beside such words.
+const BESIDE: &str = "of at the in code type status group class level";
+
+/// Is a column called so, and nobody? All words must be of a name, and one a name by itself.
+pub(crate) fn is_called_so(name: &str) -> bool {
+    let words = words(name);
+    let is_beside = |word: &String| {
+        is_one_of(PERSONS, word)
+            || is_one_of(NUMBERS, word)
+            || is_one_of(BESIDE, word)
+            || is_one_of(CALLED, word)
+    };
+    words.iter().all(is_beside) && words.iter().any(|word| is_one_of(CALLED, word))
+}
+
 /// The words of a column's name, in lower case: `patientID`, `patient_id` and `Patient ID` have the same.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();

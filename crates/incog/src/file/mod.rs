@@ -103,9 +103,14 @@ pub(crate) fn open_data(path: &Path, what: &str) -> Result<Box<dyn Read + Send>>
     })
 }
 
+/// So much memory is asked for before anything is read, at most.
+const MOST_RESERVED: u64 = 1 << 26;
+
 /// A small text file.
 pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
-    let mut bytes = Vec::new();
+    // What a file says of its length is only a hint: it may be a pipe.
+    let n_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len().min(MOST_RESERVED));
+    let mut bytes = Vec::with_capacity(n_bytes as usize + 1);
     open(path, what)?.read_to_end(&mut bytes).map_err(|error| unreadable(path, what, &error.to_string()))?;
     check_encoding(&bytes, path, what)?;
     String::from_utf8(bytes).map_err(|_| {

@@ -13,8 +13,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::job::lines::{LineEnds, Lines};
 
-/// The line of every key, if the text is shaped like a `T`; otherwise all mistakes with their lines.
-pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Lines, Vec<(usize, String)>> {
+/// What a text says and the line of every key, if it is shaped like a `T`; otherwise all mistakes with their lines.
+pub(super) fn check<T: JsonSchema>(
+    text: &str,
+) -> Result<(Spanned<DeTable<'_>>, Lines), Vec<(usize, String)>> {
     let (document, broken) = DeTable::parse_recoverable(text);
     if let Some(error) = broken.first() {
         // What follows a syntax error is guesswork: only the first is told.
@@ -31,7 +33,7 @@ pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Lines, Vec<(usize, Stri
     };
     walk.table(document.get_ref(), &schema, &mut Vec::new(), 1);
     if walk.mistakes.is_empty() {
-        return Ok(walk.lines);
+        return Ok((document, walk.lines));
     }
     Err(walk.mistakes.into_iter().map(|((line, _), mistake)| (line, mistake)).collect())
 }
@@ -94,7 +96,7 @@ impl<'a> Walk<'a> {
             };
             path.push(name);
             self.lines.insert(path, line);
-            self.value(value, known, path);
+            self.value(value, known, path, line);
             path.pop();
         }
         for required in schema.get("required").and_then(Json::as_array).into_iter().flatten() {
@@ -107,7 +109,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &'a Json, path: &mut Vec<String>) {
+    /// A value whose key stands on line `key_line`.
+    fn value(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        schema: &'a Json,
+        path: &mut Vec<String>,
+        key_line: usize,
+    ) {
         let line = self.ends.line_at(value.span().start);
         let choices = self.choices(schema);
         let fitting = choices.iter().find(|choice| fits(value.get_ref(), choice));
@@ -118,21 +127,18 @@ impl<'a> Walk<'a> {
             return;
         };
         match value.get_ref() {
-            DeValue::Table(table) => {
-                let own_line =
-                    self.lines.of(&path.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_or(line);
-                self.table(table, choice, path, own_line);
-            }
+            DeValue::Table(table) => self.table(table, choice, path, key_line),
             DeValue::Array(items) => {
                 if let Some(schema) = choice.get("items") {
                     for (at, item) in items.iter().enumerate() {
                         // Tables of a list have keys, and so lines, of their own.
                         let is_table = matches!(item.get_ref(), DeValue::Table(_));
+                        let line = self.ends.line_at(item.span().start);
                         if is_table {
                             path.push((at + 1).to_string());
-                            self.lines.insert(path, self.ends.line_at(item.span().start));
+                            self.lines.insert(path, line);
                         }
-                        self.value(item, schema, path);
+                        self.value(item, schema, path, line);
                         if is_table {
                             path.pop();
                         }
@@ -159,17 +165,15 @@ impl<'a> Walk<'a> {
 
     /// Text that must be one of some names.
     fn name(&mut self, text: &str, schema: &Json, path: &[String], line: usize) {
-        let names: Vec<String> = match (schema.get("enum"), schema.get("oneOf")) {
-            (Some(Json::Array(names)), _) => {
-                names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
-            }
+        let names: Vec<&str> = match (schema.get("enum"), schema.get("oneOf")) {
+            (Some(Json::Array(names)), _) => names.iter().filter_map(Json::as_str).collect(),
             (_, Some(Json::Array(choices))) => {
-                choices.iter().filter_map(|choice| choice.get("const")?.as_str()).map(str::to_owned).collect()
+                choices.iter().filter_map(|choice| choice.get("const")?.as_str()).collect()
             }
             _ => return,
         };
-        if !names.iter().any(|name| name == text) {
-            let near = nearest(names.iter().map(String::as_str), text);
+        if !names.contains(&text) {
+            let near = nearest(names.iter().copied(), text);
             let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             self.mistake(line, format!("`{}` is none of {}{advice}", path.join("."), names.join(", ")));
         }

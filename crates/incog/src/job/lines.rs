@@ -1,35 +1,49 @@
 //! On which line does a key stand?
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The line of every key of a job file.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
-    /// `None` where something else than the job file has said it.
-    lines: HashMap<Vec<String>, Option<usize>>,
+    /// By the path of the key ([`joined`]). `None` where something else than the job file has said it. Shared: jobs are copied more
+    /// often than they are changed, and there may be a hundred thousand keys.
+    lines: Arc<HashMap<String, Option<usize>>>,
 }
+
+/// A path as one text. Keys are separated by a character that no name of a column has a reason to contain; one that does may get
+/// the line of another key.
+fn joined<'a>(path: impl IntoIterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for key in path {
+        text.push_str(key);
+        text.push(END);
+    }
+    text
+}
+
+/// Ends each key of a path.
+const END: char = '\0';
 
 impl Lines {
     /// The line of a key, or of the nearest table around it.
     pub fn of(&self, path: &[&str]) -> Option<usize> {
-        let mut path: Vec<String> = path.iter().map(|&key| key.to_owned()).collect();
-        while !path.is_empty() {
-            if let Some(&line) = self.lines.get(&path) {
-                return line;
-            }
-            path.pop();
-        }
-        None
+        (1..=path.len())
+            .rev()
+            .find_map(|length| self.lines.get(&joined(path[..length].iter().copied())))
+            .copied()
+            .flatten()
     }
 
     /// A key's value no longer comes from the job file (but from a flag, say): it has no line any more.
     pub fn forget(&mut self, path: &[&str]) {
-        self.lines.insert(path.iter().map(|&key| key.to_owned()).collect(), None);
+        Arc::make_mut(&mut self.lines).insert(joined(path.iter().copied()), None);
     }
 
     /// The same for a key and everything below it.
     pub fn forget_below(&mut self, path: &[&str]) {
-        self.lines.retain(|key, _| key.len() <= path.len() || !key.iter().zip(path).all(|(a, b)| a == b));
+        let above = joined(path.iter().copied());
+        Arc::make_mut(&mut self.lines).retain(|key, _| *key == above || !key.starts_with(&above));
         self.forget(path);
     }
 
@@ -42,17 +56,19 @@ impl Lines {
 
     /// The lines of others at and below `from` become those at and below `to`.
     pub(super) fn copy_from(&mut self, others: &Lines, from: &[&str], to: &[&str]) {
-        for (path, &line) in &others.lines {
-            if path.len() >= from.len() && path.iter().zip(from).all(|(a, b)| a == b) {
-                let moved = to.iter().map(|&key| key.to_owned()).chain(path[from.len()..].iter().cloned());
-                self.lines.insert(moved.collect(), line);
+        let (from, to) = (joined(from.iter().copied()), joined(to.iter().copied()));
+        let lines = Arc::make_mut(&mut self.lines);
+        for (path, &line) in &*others.lines {
+            if let Some(below) = path.strip_prefix(&from) {
+                lines.insert(to.clone() + below, line);
             }
         }
     }
 
     pub(super) fn insert(&mut self, path: &[String], line: usize) {
         // A table may be named several times; the first place counts.
-        self.lines.entry(path.to_vec()).or_insert(Some(line));
+        let path = joined(path.iter().map(String::as_str));
+        Arc::make_mut(&mut self.lines).entry(path).or_insert(Some(line));
     }
 }
 

@@ -305,8 +305,8 @@ pub struct HierarchyJob {
     /// One character after the other replaced by `*`, from this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<MaskSide>,
-    /// With `mask`: values have at most so many characters, shorter ones are padded; the longest in the data unless
-    /// given.
+    /// With `mask`: values have at most so many characters, shorter ones are padded. Unless given, the greatest length that k rows (or
+    /// persons) have or exceed; longer values are released as `*` or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<usize>,
     /// A tree of labels: nested tables with lists of values, or a file written by indentation.
@@ -477,8 +477,8 @@ fn parse<T: JsonSchema + for<'de> Deserialize<'de>>(text: &str, path: &Path) -> 
         let lines = listed(lines, "mistake", "mistakes");
         Error::input(lines.join("\n"))
     };
-    let lines = check::check::<T>(text).map_err(several)?;
-    let job = toml::from_str(text).map_err(|error| {
+    let (document, lines) = check::check::<T>(text).map_err(several)?;
+    let job = T::deserialize(toml::Deserializer::from(document)).map_err(|error| {
         // Whatever the schema cannot say, such as a number that is too large.
         let line = error.span().map_or(1, |span| LineEnds::of(text).line_at(span.start));
         several(vec![(line, error.message().replace('\n', ", "))])

@@ -1,7 +1,5 @@
 //! From what a job says of a column to its hierarchy.
 
-use std::borrow::Cow;
-
 use incog_core::hierarchy::Attribute;
 use incog_core::hierarchy::spec::{
     Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
@@ -15,53 +13,54 @@ use crate::job::{
     BranchJob, ColumnJob, DateUnit, HierarchyJob, IntervalsOf, Job, MaskSide, NumberOrText, TreeJob,
 };
 use crate::plan::Plan;
+use crate::plan::mask_length::{self, Holders, SharedLength};
 use crate::source;
 
 /// A hierarchy has at most 254 levels.
 const MAX_MASK: usize = 253;
 
-/// The attribute of a quasi-identifier: its hierarchy, tied to its data. With a `fixed` level, there is no other to
-/// choose.
+/// The attribute of a quasi-identifier: its hierarchy, tied to its data, which has these holders. With a `fixed` level, there is
+/// no other to choose.
 pub(crate) fn attribute(
     job: &Job,
     name: &str,
     column: &ColumnJob,
-    data: &Column,
+    (data, holders): (&Column, Holders<'_>),
     fixed: Option<u8>,
 ) -> Result<Attribute> {
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
-    attribute_at(job, &["columns", name, "hierarchy"], name, spec, data, fixed)
+    let key = ["columns", name, "hierarchy"];
+    let Some(shared) = SharedLength::of(spec, data, holders, job.policy.k.unsigned_abs())? else {
+        return attribute_at(job, &key, name, spec, data, fixed);
+    };
+    let rule = rule(job, name, spec, Some(shared))?;
+    let attribute = built(job, &key, name, &rule, spec, data)?;
+    with_levels(job, &key, attribute, spec, fixed).map_err(|error| match shared.n_longer {
+        0 => error,
+        _ => error.with_hint(
+            "a mask is as long as at least k values are; say how long values are with `length`, whatever the data has",
+        ),
+    })
 }
 
-/// Masks of this plan that are as long as the longest value, where fewer rows than k have one of that length: released labels are
-/// that long, too, and might tell of a suppressed row.
-pub(crate) fn telling_lengths(plan: &Plan) -> Result<Vec<String>> {
-    let k = plan.job.policy.k.unsigned_abs();
-    let is_open = |column: &ColumnJob| {
-        column.hierarchy.as_ref().is_some_and(|rule| rule.mask.is_some() && rule.length.is_none())
-    };
+/// What there is to say of values that are longer than their masks.
+pub(crate) fn longer_values(plan: &Plan) -> Result<Vec<String>> {
+    let persons = mask_length::persons(&plan.job, &plan.table);
+    let of = if persons.is_some() { "persons" } else { "rows" };
     let mut notes = Vec::new();
-    for (name, _) in plan.job.columns.iter().filter(|(_, column)| is_open(column)) {
-        let column = match (&plan.spilled, plan.table.column(name)) {
-            (None, Some(column)) => Cow::Borrowed(column),
-            (Some(spilled), _) => Cow::Owned(spilled.column(&plan.table, name)?),
-            (None, None) => continue,
+    for (name, column) in &plan.job.columns {
+        let (Some(rule), Some(data)) = (&column.hierarchy, plan.table.column(name)) else {
+            continue;
         };
-        let lengths: Vec<usize> = column.dictionary().values().map(|value| value.chars().count()).collect();
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        let rows = column.codes().iter().filter(|&&code| lengths[code as usize] == longest).count();
-        if (rows as u64) < k {
-            notes.push(format!(
-                "column `{name}`: {rows} rows, fewer than k, have the longest values, and masked labels and the record tell how \
-                 long those are: clean them, or say how long values are with `length`"
-            ));
-        }
+        let holders = Holders::of(plan.spilled.as_deref(), &plan.table, persons.as_deref());
+        let shared = SharedLength::of(rule, data, holders, plan.job.policy.k.unsigned_abs())?;
+        notes.extend(shared.and_then(|shared| shared.note(name, of)));
     }
     Ok(notes)
 }
 
-/// The same for a hierarchy that stands at another key.
+/// The same for a hierarchy that stands at another key, whose labels are not released: a mask is as long as the longest value.
 pub(crate) fn attribute_at(
     job: &Job,
     key: &[&str],
@@ -71,18 +70,38 @@ pub(crate) fn attribute_at(
     fixed: Option<u8>,
 ) -> Result<Attribute> {
     one_kind(name, spec).map_err(|error| job.at(key, &error))?;
-    let (hierarchy, origin) = match &spec.file {
+    let attribute = match &spec.file {
         // Errors of a file name the file; those of a rule come from the job.
         Some(file) => {
             let path = job.resolve(file);
-            (source::read_hierarchy(&path, name)?, path.display().to_string())
+            Attribute::bind(data, source::read_hierarchy(&path, name)?, &path.display().to_string())?
         }
-        None => {
-            let built = rule_at(job, key, name, spec)?.build(data, spec.missing.as_deref());
-            (built.map_err(|error| job.at(key, &error))?, "rule".to_owned())
-        }
+        None => built(job, key, name, &rule_at(job, key, name, spec, None)?, spec, data)?,
     };
-    let attribute = Attribute::bind(data, hierarchy, &origin)?;
+    with_levels(job, key, attribute, spec, fixed)
+}
+
+/// What a rule makes of a column.
+fn built(
+    job: &Job,
+    key: &[&str],
+    name: &str,
+    rule: &Spec,
+    spec: &HierarchyJob,
+    data: &Column,
+) -> Result<Attribute> {
+    one_kind(name, spec).map_err(|error| job.at(key, &error))?;
+    let hierarchy = rule.build(data, spec.missing.as_deref()).map_err(|error| job.at(key, &error))?;
+    Attribute::bind(data, hierarchy, "rule")
+}
+
+fn with_levels(
+    job: &Job,
+    key: &[&str],
+    attribute: Attribute,
+    spec: &HierarchyJob,
+    fixed: Option<u8>,
+) -> Result<Attribute> {
     match (fixed, &spec.levels) {
         (Some(level), _) => attribute.with_levels(&[level]),
         (None, None) => Ok(attribute),
@@ -156,12 +175,19 @@ fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
     Ok(())
 }
 
-/// The rule that a job gives for a column. Must not be asked for where it names a file.
-pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob) -> Result<Spec> {
-    rule_at(job, &["columns", name, "hierarchy"], name, spec)
+/// The rule that a job gives for a column. Must not be asked for where it names a file. `shared` is the length of a mask whose length is
+/// left open.
+pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob, shared: Option<SharedLength>) -> Result<Spec> {
+    rule_at(job, &["columns", name, "hierarchy"], name, spec, shared)
 }
 
-fn rule_at(job: &Job, key: &[&str], name: &str, spec: &HierarchyJob) -> Result<Spec> {
+fn rule_at(
+    job: &Job,
+    key: &[&str],
+    name: &str,
+    spec: &HierarchyJob,
+    shared: Option<SharedLength>,
+) -> Result<Spec> {
     let spec_of = |error: Error| -> Error { job.at(key, &error.prefixed(&format!("column `{name}`: "))) };
     Ok(if let Some(widths) = &spec.intervals {
         Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
@@ -172,7 +198,11 @@ fn rule_at(job: &Job, key: &[&str], name: &str, spec: &HierarchyJob) -> Result<S
             MaskSide::Right => Side::Right,
             MaskSide::Left => Side::Left,
         });
-        Spec::Mask(spec.length.map_or(mask, |length| mask.with_length(length)))
+        Spec::Mask(match (spec.length, shared) {
+            (Some(length), _) => mask.with_length(length),
+            (None, Some(shared)) => mask.with_shared_length(shared.length),
+            (None, None) => mask,
+        })
     } else if let Some(tree) = &spec.tree {
         Spec::Tree(match tree {
             TreeJob::Branches(labels) => Tree::new(&branches(labels)).map_err(spec_of)?,

@@ -8,6 +8,7 @@ mod columns;
 pub(crate) mod checkers;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
+pub(crate) mod mask_length;
 pub(crate) mod orders;
 pub(crate) mod requirements;
 pub(crate) mod route;
@@ -37,6 +38,7 @@ use crate::file::Stamps;
 use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
+use crate::plan::mask_length::Holders;
 use crate::plan::requirements::Models;
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
@@ -103,7 +105,8 @@ impl Asked<'_> {
 
 impl Plan {
     /// Checks a job and reads its data. Stops when the watch is cancelled.
-    pub(crate) fn new(job: &Job, input: Input, asked: Asked<'_>, watch: &Watch) -> Result<Self> {
+    pub(crate) fn new(own: Job, input: Input, asked: Asked<'_>, watch: &Watch) -> Result<Self> {
+        let job = &own;
         let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
         let opened = mistakes.note(delimiter(job).and_then(|delimiter| input.open(delimiter)));
@@ -142,7 +145,7 @@ impl Plan {
                 decide: settings.decide.name,
             },
             metric: settings.metric.item,
-            job: job.clone(),
+            job: own,
             format: data.format,
             files: data.files,
             table: data.table,
@@ -153,6 +156,14 @@ impl Plan {
             rows,
             hierarchy_stamps,
         })
+    }
+
+    /// Gives up a plan whose process is about to end: the system takes back its memory faster than a hundred thousand columns do one
+    /// by one. Files are closed as ever.
+    pub(crate) fn leave(self) {
+        if self.spilled.is_none() {
+            std::mem::forget(self);
+        }
     }
 
     /// The part of the policy that generalizations are chosen by.
@@ -222,7 +233,7 @@ impl Bound {
             let mistake = job.mistake(&["policy", "suppression"], mistake);
             mistakes.add(mistake.with_hint("write a smaller number of rows or a percentage (\"1%\")"));
         }
-        let attributes = attributes(job, table, fixed, &mut mistakes);
+        let attributes = attributes(job, data, fixed, &mut mistakes);
         // Models look at the rows of their columns, which must be there.
         let required = spilled.as_ref().map(|spilled| required_columns(job, table, spilled)).transpose()?;
         let seen = required.as_ref().unwrap_or(table);
@@ -259,16 +270,19 @@ impl Bound {
 /// The quasi-identifiers of a job, each tied to its column, in the order of the job.
 fn attributes(
     job: &Job,
-    table: &Table,
+    data: &Loaded,
     fixed: Option<&BTreeMap<String, u8>>,
     mistakes: &mut Mistakes,
 ) -> Vec<Attribute> {
     let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
     let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
+    let Loaded { table, spilled, .. } = data;
+    let persons = mask_length::persons(job, table);
+    let holders = Holders::of(spilled.as_ref(), table, persons.as_deref());
     let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
         let data = table.column(name).expect("every declared column is in the table");
         let fixed = fixed.and_then(|levels| levels.get(name)).copied();
-        hierarchies::attribute(job, name, column, data, fixed)
+        hierarchies::attribute(job, name, column, (data, holders), fixed)
     });
     // In the order of the columns, whichever thread was first.
     let attributes: Vec<Result<Attribute>> = attributes.collect();

@@ -89,7 +89,7 @@ impl ReleaseReport {
     pub(crate) fn new(plan: &Plan, made: &VerifiedRelease) -> Result<Self> {
         let VerifiedRelease { statistics, local, costs, .. } = made;
         let mut notes = made.notes.clone();
-        notes.extend(hierarchies::telling_lengths(plan)?);
+        notes.extend(hierarchies::longer_values(plan)?);
         notes.extend(plan.attributes.iter().enumerate().filter_map(|(at, attribute)| {
             let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
             hierarchies::warning(attribute, level)

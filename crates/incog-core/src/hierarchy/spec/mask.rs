@@ -4,8 +4,15 @@
 //! Values of unequal length are padded to the longest, or to a given length, with a fill character that no value contains, at the end
 //! that is masked first, so that equal numbers of characters are hidden at a level: 53715 and 1234 masked twice
 //! from the right are `537**` and `123**`.
+//!
+//! The longest value may be one that nobody should learn of, not even how long it is. A mask can be told which length is enough
+//! ([`Mask::with_shared_length`]); longer values then have a branch of their own, like missing ones, and the hierarchy is as
+//! high as if they were not there.
 
 use crate::hierarchy::spec::Labels;
+
+/// What values are called, once generalized, that are longer than the shared length; if that is a value, it stands in more brackets.
+pub const LONGER: &str = "(longer)";
 
 /// Where masking starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,41 +27,66 @@ pub enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
     side: Side,
-    length: Option<usize>,
+    length: Length,
+}
+
+/// How many characters values have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// As many as the longest.
+    Longest,
+    /// So many at most; longer values are an error.
+    AtMost(usize),
+    /// So many, but for some that are longer.
+    Shared(usize),
 }
 
 impl Mask {
     /// Masks from this side.
     pub fn new(side: Side) -> Self {
-        Mask { side, length: None }
+        Mask { side, length: Length::Longest }
     }
 
     /// The same for values of at most `length` characters, whatever the longest is: a level then hides the same
     /// characters in every data set.
     #[must_use]
     pub fn with_length(mut self, length: usize) -> Self {
-        self.length = Some(length);
+        self.length = Length::AtMost(length);
         self
     }
 
-    /// The mask for these values.
-    pub(super) fn fitted<'a>(self, values: impl Iterator<Item = &'a str>) -> FittedMask {
-        let longest = || values.map(|value| value.chars().count()).max().unwrap_or(0);
-        FittedMask { side: self.side, length: self.length.unwrap_or_else(longest) }
+    /// The same for values of which enough have `length` characters or more: longer ones are [`LONGER`] at every level below the top.
+    /// Whether 0 or 1, there is no level in between.
+    #[must_use]
+    pub fn with_shared_length(mut self, length: usize) -> Self {
+        self.length = Length::Shared(length);
+        self
+    }
+
+    /// The mask for these values. `longer` is what values are called that are longer than the shared length.
+    pub(super) fn fitted<'a>(self, values: impl Iterator<Item = &'a str>, longer: String) -> FittedMask {
+        let (length, longer) = match self.length {
+            Length::Longest => (values.map(|value| value.chars().count()).max().unwrap_or(0), None),
+            Length::AtMost(length) => (length, None),
+            Length::Shared(length) => (length, Some(longer)),
+        };
+        FittedMask { side: self.side, length, longer }
     }
 }
 
-/// A mask that knows the longest value.
+/// A mask that knows how long values are.
 pub(super) struct FittedMask {
     side: Side,
     length: usize,
+    /// What longer values are called, if they are not an error.
+    longer: Option<String>,
 }
 
 impl Labels for FittedMask {
     fn labels(&self, value: &str) -> Option<Vec<String>> {
         let characters: Vec<char> = value.chars().collect();
         if characters.len() > self.length {
-            return None;
+            return self.longer.as_ref().map(|longer| vec![longer.clone(); self.n_levels()]);
         }
         Some(
             (1..self.length)
@@ -105,5 +137,24 @@ mod tests {
         let right = Spec::Mask(Mask::new(Side::Right).with_length(5));
         assert_eq!(paths(&right, &["123"]).unwrap(), [["123**", "123**", "12***", "1****", "*"]]);
         assert!(paths(&right, &["123456"]).is_err(), "longer than said");
+    }
+    #[test]
+    fn values_beyond_the_shared_length_have_a_branch_of_their_own() {
+        let shared = |length| Spec::Mask(Mask::new(Side::Right).with_shared_length(length));
+        assert_eq!(
+            paths(&shared(3), &["537", "12", "9999999"]).unwrap(),
+            [["53*", "5**", "*"], ["12*", "1**", "*"], ["(longer)", "(longer)", "*"]]
+        );
+        assert_eq!(
+            paths(&shared(3), &["537", "12"]),
+            paths(&Spec::Mask(Mask::new(Side::Right)), &["537", "12"])
+        );
+        for length in [0, 1] {
+            assert_eq!(paths(&shared(length), &["537", "1", ""]).unwrap(), [["*"], ["*"], ["*"]]);
+        }
+        // A value that is called so already, and is long, too.
+        let called = paths(&shared(3), &["537", "9999999", "(longer)"]).unwrap();
+        assert_eq!(called[1], ["((longer))", "((longer))", "*"]);
+        assert_eq!(called[2], called[1]);
     }
 }

@@ -22,7 +22,7 @@ mod tree;
 pub use dates::{DateLevel, Dates};
 pub use decimal::Decimal;
 pub use intervals::{IntervalKind, Intervals};
-pub use mask::{Mask, Side};
+pub use mask::{LONGER, Mask, Side};
 pub use tree::{Branch, Tree};
 
 use crate::error::{Error, Result};
@@ -88,7 +88,11 @@ impl Spec {
             Spec::Intervals(intervals) => &**intervals,
             Spec::Dates(dates) => dates,
             Spec::Mask(mask) => {
-                masked = mask.fitted(column.dictionary().values().filter(|value| !is_empty(value)));
+                let mut longer = LONGER.to_owned();
+                while missing == Some(&longer) || column.dictionary().code(&longer).is_some() {
+                    longer = format!("({longer})");
+                }
+                masked = mask.fitted(column.dictionary().values().filter(|value| !is_empty(value)), longer);
                 &masked
             }
             Spec::Tree(tree) => tree,

@@ -25,7 +25,7 @@ use std::fmt;
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::{ErrorKind, Result};
 
-use crate::describe::workbench::containment::{Containment, containment};
+use crate::describe::workbench::containment::{Containment, containment, is_mask};
 use crate::describe::workbench::{Subject, paths};
 use crate::plan::hierarchies;
 use crate::source::HierarchyRows;
@@ -108,7 +108,7 @@ impl Subject<'_> {
     /// The rows of the file, or what the rule makes; nothing but a finding where the rule cannot make them.
     fn rows(&self, findings: &mut Findings) -> Result<Option<Rows>> {
         let Some(file) = &self.spec.file else {
-            let rule = hierarchies::rule(self.job, self.name, &self.spec)?;
+            let rule = hierarchies::rule(self.job, self.name, &self.spec, self.shared)?;
             if self.data.is_none() && rule.declared_values(super::MAX_DECLARED).is_none() {
                 self.build(&rule)?;
             }
@@ -210,7 +210,7 @@ impl Findings {
         self.one_row_a_value(rows);
         self.no_gaps(rows, width);
         self.nested(rows, width);
-        self.contained(rows, width);
+        self.contained(rows, subject, width);
         self.allowed_levels(subject, width);
         self.every_level_merges(rows, width);
         self.one_root(rows, width);
@@ -333,10 +333,14 @@ impl Findings {
         self.pass_unless_found(check, "equal labels of a level have equal parents");
     }
 
-    fn contained(&mut self, rows: &Rows, width: usize) {
+    fn contained(&mut self, rows: &Rows, subject: &Subject<'_>, width: usize) {
         let check = "labels contain their values";
         self.labels_that_are_values(check, rows, width);
-        let longest = rows.at(0).map(|(_, value)| value.chars().count()).max().unwrap_or(0);
+        // Values that are longer than a mask have a branch of their own and no label with stars.
+        let is_masked = |row_idx| (1..width).any(|level| rows.label(row_idx, level).is_some_and(is_mask));
+        let masked = rows.at(0).filter(|(row_idx, _)| is_masked(*row_idx));
+        let longest = masked.map(|(_, value)| value.chars().count()).max().unwrap_or(0);
+        let longest = subject.spec.length.unwrap_or(longest);
         let mut n_checked = 0_u64;
         for level in 1..width {
             let (mut outside, mut unclear) = (BTreeSet::new(), BTreeSet::new());

@@ -3,7 +3,7 @@
 //! | label | contains |
 //! |---|---|
 //! | `[20, 40)`, `(20, 40]`, `< 10`, `<= 9`, `> 89`, `>= 90` | numbers in between; with dates as bounds, dates |
-//! | `537**`, `**715` | values with that start (or end) and as many characters, or as many as the longest value |
+//! | `537**`, `**715` | values with that start (or end) and as many characters, or as many as the longest value that is masked, or as the rule says |
 //! | `2003-04`, `2003-Q2`, `2003`, `2000s` | dates in that month, quarter, year, decade |
 //!
 //! Anything else is a name, and a name contains what the hierarchy says. The last kind is only looked at where the
@@ -24,7 +24,7 @@ pub(super) enum Containment {
     Unclear,
 }
 
-/// Does the label contain the value? `longest` is the number of characters of the longest value.
+/// Does the label contain the value? `longest` is how many characters values are padded to.
 pub(super) fn containment(label: &str, value: &str, longest: usize) -> Containment {
     if label == value {
         return Containment::Nothing;
@@ -107,6 +107,11 @@ fn day_of(value: &str) -> Option<&str> {
     let (day, time) = value.split_at_checked(10)?;
     let is_date = time.is_empty() || time.starts_with(['T', ' ']);
     (is_date && Intervals::parse(IntervalKind::Dates, day).is_some()).then_some(day)
+}
+
+/// Is this label a mask?
+pub(super) fn is_mask(label: &str) -> bool {
+    mask_contains(label, "", 0).is_some()
 }
 
 /// `537**` or `**715`: stars at one end, something else at the other.

@@ -28,6 +28,7 @@ use incog_core::{Error, Result, Watch};
 use crate::job::{ColumnJob, HierarchyJob, Job, Paths, RoleJob};
 use crate::plan;
 use crate::plan::hierarchies;
+use crate::plan::mask_length::{self, Holders, SharedLength};
 use crate::source::{self, Data};
 
 /// Declared domains with more values than this are not written out.
@@ -48,6 +49,8 @@ pub struct Subject<'a> {
     name: &'a str,
     spec: HierarchyJob,
     data: Option<&'a Column>,
+    /// The length of a mask whose length the job leaves open.
+    shared: Option<SharedLength>,
 }
 
 impl Bench {
@@ -118,7 +121,15 @@ impl Bench {
         let spec = column.and_then(|column| column.hierarchy.clone()).unwrap_or_default();
         hierarchies::check(&self.job, name, &spec)?;
         let data = self.table.as_ref().and_then(|table| table.column(name));
-        Ok(Subject { job: &self.job, name, spec, data })
+        let shared = match (&self.table, data) {
+            (Some(table), Some(data)) => {
+                let persons = mask_length::persons(&self.job, table);
+                let holders = Holders::of(None, table, persons.as_deref());
+                SharedLength::of(&spec, data, holders, self.job.policy.k.unsigned_abs())?
+            }
+            _ => None,
+        };
+        Ok(Subject { job: &self.job, name, spec, data, shared })
     }
 
     /// The one hierarchy, if there is only one.
@@ -167,7 +178,7 @@ impl Subject<'_> {
         if let Some(file) = &self.spec.file {
             return source::read_hierarchy(&self.job.resolve(file), self.name);
         }
-        self.build(&hierarchies::rule(self.job, self.name, &self.spec)?)
+        self.build(&hierarchies::rule(self.job, self.name, &self.spec, self.shared)?)
     }
 
     /// What a rule makes of the values of the data and of those that it declares itself.

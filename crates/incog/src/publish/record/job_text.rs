@@ -48,7 +48,7 @@ impl JobText {
         });
         let hmac_sha256 = digest(&job, key)?;
         for (name, column) in &mut job.columns {
-            strip_column(column, length(name));
+            strip_column(column, || length(name));
         }
         job.policy.require.iter_mut().for_each(strip_requirement);
         Ok(JobText { text: toml_of(&job)?, hmac_sha256 })
@@ -68,7 +68,7 @@ impl JobText {
         });
         let hmac_sha256 = digest(&job, key)?;
         for column in job.tables.values_mut().flat_map(|table| table.columns.values_mut()) {
-            strip_column(column, None);
+            strip_column(column, || None);
         }
         job.policy.require.iter_mut().for_each(strip_requirement);
         Ok(JobText { text: toml_of(&job)?, hmac_sha256 })
@@ -99,7 +99,7 @@ fn without_path(hierarchy: &mut HierarchyJob) {
 }
 
 /// Takes lists out of what a job says of a column; `length` is that of a mask's values, where it may be told.
-fn strip_column(column: &mut ColumnJob, length: Option<usize>) {
+fn strip_column(column: &mut ColumnJob, length: impl Fn() -> Option<usize>) {
     if let Some(OrderJob::Categories(categories)) = &mut column.order {
         // Some may be values of suppressed rows, and how many they are says how many values there are.
         *categories = vec![IN_THE_JOB.to_owned()];
@@ -109,7 +109,7 @@ fn strip_column(column: &mut ColumnJob, length: Option<usize>) {
     };
     strip_tree(hierarchy);
     if hierarchy.mask.is_some() && hierarchy.length.is_none() {
-        hierarchy.length = length;
+        hierarchy.length = length();
     }
 }
 

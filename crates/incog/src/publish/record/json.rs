@@ -5,6 +5,8 @@
 //! reader sees and another does not: a key that stands twice (readers disagree which one counts), a number with an
 //! exponent, a character written as an escape.
 
+use std::fmt::Write as _;
+
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
@@ -21,18 +23,69 @@ pub(crate) fn is_canonical(text: &str, value: &Json) -> bool {
 
 /// JSON with sorted keys and without white space.
 pub(crate) fn canonical(value: &Json) -> String {
+    let mut text = String::new();
+    append(&mut text, value);
+    text
+}
+
+/// The canonical text of an object whose members have been written already.
+pub(crate) fn object<'a>(members: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
+    let mut members: Vec<(&String, &String)> = members.into_iter().collect();
+    members.sort();
+    let mut text =
+        String::with_capacity(members.iter().map(|(key, value)| key.len() + value.len() + 4).sum());
+    between(&mut text, ['{', '}'], members, |text, (key, value)| {
+        string(text, key);
+        text.push(':');
+        text.push_str(value);
+    });
+    text
+}
+
+/// Writes into one text: a record of many columns has many small parts.
+fn append(text: &mut String, value: &Json) {
     match value {
         Json::Object(object) => {
-            let mut keys: Vec<&String> = object.keys().collect();
-            keys.sort();
-            let members: Vec<String> = keys
-                .iter()
-                .map(|key| format!("{}:{}", Json::from(key.as_str()), canonical(&object[*key])))
-                .collect();
-            format!("{{{}}}", members.join(","))
+            let mut members: Vec<(&String, &Json)> = object.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            between(text, ['{', '}'], members, |text, (key, value)| {
+                string(text, key);
+                text.push(':');
+                append(text, value);
+            });
         }
-        Json::Array(list) => format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        plain => plain.to_string(),
+        Json::Array(list) => between(text, ['[', ']'], list, append),
+        Json::String(plain) => string(text, plain),
+        // Writing to a string cannot fail.
+        plain => _ = write!(text, "{plain}"),
+    }
+}
+
+/// Items with commas, between brackets.
+fn between<T>(
+    text: &mut String,
+    [open, close]: [char; 2],
+    items: impl IntoIterator<Item = T>,
+    append: impl Fn(&mut String, T),
+) {
+    text.push(open);
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        append(text, item);
+    }
+    text.push(close);
+}
+
+fn string(text: &mut String, plain: &str) {
+    let is_itself = |byte: u8| byte >= b' ' && !b"\"\\".contains(&byte);
+    if plain.bytes().all(is_itself) {
+        text.push('"');
+        text.push_str(plain);
+        text.push('"');
+    } else {
+        _ = write!(text, "{}", Json::from(plain));
     }
 }
 

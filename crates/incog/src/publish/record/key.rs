@@ -88,7 +88,7 @@ impl Key {
             }
             const ROWS: usize = 1 << 14;
             let mut mac = self.mac();
-            let mut bytes = Vec::with_capacity(4 * ROWS);
+            let mut bytes = Vec::with_capacity(4 * ROWS.min(table.n_rows()));
             let mut update = |codes: &[u32]| {
                 bytes.clear();
                 bytes.extend(codes.iter().flat_map(|code| code.to_le_bytes()));

@@ -13,14 +13,21 @@
 //! | `group_sizes` | how many groups have how many rows | anybody | nothing |
 //! | `input.rows`, `suppressed_rows` | rows of the data, rows left out | with the data | how many rows were left out, not whose |
 //! | `input.hmac_sha256` | a *keyed* digest of the data | the publisher, with the key | nothing without the key |
-//! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published; at the top of a mask without `length`, how long the longest value is |
+//! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published; at the top of a mask without `length`, its length (below) |
 //! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the digest with the key | nothing that a reader with the hierarchies cannot count; levels of a mask as above |
-//! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing. Precision and distortion depend on how high hierarchies are, and so tell how long the longest value of a mask without `length` is |
+//! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing. Precision and distortion depend on how high hierarchies are, and so tell the length of a mask (below) |
 //! | `job` | the job without paths, seed, and lists of values or labels | nobody needs to | the rules as they were written: names of columns, widths, bounds. The length of a mask that the job leaves open stands there only where the column is not released as collected |
 //! | `job_hmac_sha256` | a *keyed* digest of the whole job, lists included | the publisher, with the key and the job | nothing without the key |
 //! | `hierarchies` | a *keyed* digest of each hierarchy's file or rule | the publisher, with the key and the files | nothing without the key |
 //! | `publisher`, `signature` | a public key, and a signature by the other one of the pair | who has the public key can check it | who signed |
 //! | `checksum`, `seal` | SHA-256 of all the rest, and the same keyed | anybody; the publisher | nothing |
+//!
+//! The length of a mask that the job leaves open is the greatest that at least k rows (persons, where they are counted) have or exceed
+//! (`mask_length`). So it says: at least k are as long, and fewer than k are longer. It does not say how long those are, how many, or
+//! whether there are any. The k rows need not be *released* ones: which rows are left out depends on the hierarchy, and so on the
+//! length. If all of them are left out, in groups that are too small, the length still tells that there are k such rows or more. That is a
+//! statement about k rows, as a group of the release is one; who knows k - 1 of them learns of the last, as in any group of k. Where this is
+//! too much, the job gives `length`, and then nothing follows.
 //!
 //! Why keyed: a plain digest of something small confirms guesses, and the values of a hierarchy file may be those of
 //! suppressed rows. Who has neither key nor files cannot tell whether a hierarchy is the one that was used; the labels in the release

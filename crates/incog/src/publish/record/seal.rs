@@ -9,16 +9,17 @@
 //! The content is the canonical text of all other keys. A file is refused unless its bytes are the canonical text of what
 //! was read from it (see [`json`](super::json)): then nothing stands in it that is not in the content.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::{Error, Result};
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::file;
 use crate::publish::record::hex::{bytes, hex};
-use crate::publish::record::json::{canonical, is_canonical, parse};
+use crate::publish::record::json::{canonical, is_canonical, object, parse};
 use crate::publish::record::{Key, PrivateKey, PublicKey, VERSION};
 
 /// By what the reader of a record knows who wrote it; both are optional.
@@ -32,14 +33,25 @@ pub struct Trust<'a> {
 
 /// The file's text of a record, with its checksum and seal, and signed if there is a key to sign with. A record that is to be signed
 /// has the public key in `publisher`.
-pub(crate) fn sealed(mut record: Json, key: &Key, sign: Option<&PrivateKey>) -> String {
-    let content = canonical(&record);
-    record["seal"] = Json::String(hex(&key.seal(&content)));
+pub(crate) fn sealed(record: Json, key: &Key, sign: Option<&PrivateKey>) -> String {
+    let parts = match record {
+        Json::Object(parts) => parts,
+        _ => Map::new(),
+    };
+    // Each part is written once and given back at once: a record may be long.
+    let mut members: BTreeMap<String, String> =
+        parts.into_iter().map(|(key, part)| (key, canonical(&part))).collect();
+    let put = |members: &mut BTreeMap<String, String>, key: &str, value: String| {
+        members.insert(key.to_owned(), canonical(&Json::String(value)));
+    };
+    let content = object(&members);
+    put(&mut members, "seal", hex(&key.seal(&content)));
     if let Some(private) = sign {
-        record["signature"] = Json::String(private.sign(&canonical(&record)));
+        let signature = private.sign(&object(&members));
+        put(&mut members, "signature", signature);
     }
-    record["checksum"] = Json::String(hex(&Sha256::digest(&content)));
-    canonical(&record) + "\n"
+    put(&mut members, "checksum", hex(&Sha256::digest(&content)));
+    object(&members) + "\n"
 }
 
 /// Reads a record of either kind, if nobody has changed it since it was written, as far as can be told.

@@ -22,8 +22,11 @@ const BUCKET_BYTES: usize = 1 << 17;
 /// More buckets than this would be too many to deal into at a time.
 const MAX_BUCKETS: usize = 1 << 11;
 
-/// How many rows' codes are looked up at a time.
+/// How many rows' codes are looked up at a time, at most.
 const BLOCK: usize = 1 << 12;
+
+/// Fewer, where those would take more words than this (2 MiB): very many columns.
+const BLOCK_WORDS: usize = 1 << 18;
 
 /// All rows of a table, dealt.
 pub(super) struct Shuffled {
@@ -133,9 +136,10 @@ impl Hand {
         let Words { places, n_words } = words;
         let n_words = *n_words;
         let mut dealt = vec![0; rows.len() * n_words];
-        let mut codes = vec![0; BLOCK];
-        let mut block = vec![0_u64; BLOCK * n_words];
-        for (random, first) in random.chunks(2 * BLOCK).zip(rows.step_by(BLOCK)) {
+        let at_once = (BLOCK_WORDS / n_words).clamp(1, BLOCK).min(rows.len().max(1));
+        let mut codes = vec![0; at_once];
+        let mut block = vec![0_u64; at_once * n_words];
+        for (random, first) in random.chunks(2 * at_once).zip(rows.step_by(at_once)) {
             let codes = &mut codes[..random.len() / 2];
             block.fill(0);
             for (at, place) in places.iter().enumerate() {

@@ -35,16 +35,22 @@ impl Spilled {
 
     /// A column of the table with all its rows.
     pub(crate) fn column(&self, table: &Table, name: &str) -> Result<Column> {
-        let at =
-            table.place(name).ok_or_else(|| Error::input(format!("the table has no column `{name}`")))?;
+        let at = place(table, name)?;
         let mut column = table.columns()[at].clone();
+        self.each_code(table, name, |code| column.push_code(code))?;
+        Ok(column)
+    }
+
+    /// Tells the code of every row in a column of the table, one after the other.
+    pub(crate) fn each_code(&self, table: &Table, name: &str, mut tell: impl FnMut(u32)) -> Result<()> {
+        let at = place(table, name)?;
         let mut codes = vec![0; PART];
         for first in (0..table.n_rows()).step_by(PART) {
             let codes = &mut codes[..PART.min(table.n_rows() - first)];
             self.read(at, first, codes)?;
-            codes.iter().for_each(|&code| column.push_code(code));
+            codes.iter().copied().for_each(&mut tell);
         }
-        Ok(column)
+        Ok(())
     }
 
     /// A source for searches: keys in memory if they fit, else in another temporary file. `sensitive` are the codes of the columns that a
@@ -78,6 +84,11 @@ impl Spilled {
         let file: Box<dyn Store> = Box::new(self.memory.file()?);
         Ok(Box::new(Stored::new(attributes, table.n_rows(), file, room, read)?))
     }
+}
+
+/// Where a column of the table stands.
+fn place(table: &Table, name: &str) -> Result<usize> {
+    table.place(name).ok_or_else(|| Error::input(format!("the table has no column `{name}`")))
 }
 
 /// Rows whose codes are read at a time.
