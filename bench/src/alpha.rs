@@ -138,7 +138,7 @@ fn measure(
             let search = Search {
                 algorithm: Traversal::Incognito,
                 checker: check::choose(problem, None)?,
-                ..Search::default()
+                ..Search::incognito()
             };
             let outcome = search.run(problem, &Watch::new())?;
             let (lattice, holding) = (&outcome.lattice, &outcome.holding);

@@ -126,7 +126,7 @@ pub(crate) fn complete<'a>(problem: Problem<'a>, attributes: &'a Attributes) -> 
             algorithm::Traversal::Cover => CheckerKind::Kept,
             _ => CheckerKind::RollUp,
         };
-        let outcome = Search { algorithm, checker, ..Search::default() }.run(problem, &Watch::new())?;
+        let outcome = Search { algorithm, checker, ..Search::incognito() }.run(problem, &Watch::new())?;
         let answer = format!("{} hold, {} minimal", outcome.holding.len(), outcome.minimal.len());
         Ok((outcome.work.nodes_checked, answer))
     };

@@ -239,7 +239,7 @@ fn race(
                 algorithm: contestant.algorithm,
                 checker: contestant.checker,
                 marking: Marking::Transitive,
-                ..Search::default()
+                ..Search::incognito()
             };
             let start = Instant::now();
             let checker = contestant.checker.prepare(problem, &Watch::new())?;
@@ -358,7 +358,7 @@ fn cube(arguments: &Arguments, data: &Dataset, memory: Option<u64>) -> Result<()
             [("level 0", Materialize::ZeroLevel), ("every level", Materialize::EveryLevel)]
         {
             let checker = CheckerKind::Cube(CubeOptions { materialize, memory });
-            let search = Search { algorithm: Traversal::Incognito, checker, ..Search::default() };
+            let search = Search { algorithm: Traversal::Incognito, checker, ..Search::incognito() };
             let (mut build, mut walk) = (Duration::MAX, Duration::MAX);
             let mut work = Work::default();
             for _ in 0..arguments.rounds.min(3) {

@@ -70,7 +70,7 @@ impl Adult {
 
 fn run(rows: &Rows, k: u64, algorithm: Traversal, checker: CheckerKind, marking: Marking) -> Outcome {
     let policy = Policy::k_anonymity(k).unwrap();
-    let search = Search { algorithm, checker, marking, ..Search::default() };
+    let search = Search { algorithm, checker, marking, ..Search::incognito() };
     search.run(Problem { source: rows, policy: &policy }, &Watch::new()).unwrap()
 }
 
@@ -189,7 +189,7 @@ fn the_best_nodes_by_loss_are_those_of_the_expected_table() {
         let budget = Budget::parse(&percent).unwrap().rows(45_222);
         let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
         let problem = Problem { source: &rows, policy: &policy };
-        let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
         assert_eq!(outcome.holding.len() as f64, number("satisfying"), "{line}");
         let metric = find(metric::ALL, field("metric")).unwrap().item;
         let costs = Costs::new(problem, &attributes).unwrap();
@@ -238,7 +238,7 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
             policy.feasible(45_222).unwrap();
             let problem = Problem { source: &rows, policy: &policy };
             let find =
-                |algorithm| Search { algorithm, ..Search::default() }.run(problem, &Watch::new()).unwrap();
+                |algorithm| Search { algorithm, ..Search::incognito() }.run(problem, &Watch::new()).unwrap();
             let (incognito, exhaustive) = (find(Traversal::Incognito), find(Traversal::Exhaustive));
             assert_eq!(incognito.holding, exhaustive.holding, "{name} {k} {budget}");
             assert_eq!(incognito.minimal, exhaustive.minimal, "{name} {k} {budget}");
@@ -252,7 +252,7 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
 #[test]
 fn little_room_for_groups_changes_no_node() {
     let Some(adult) = Adult::load() else { return };
-    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
+    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
     for budget in [0, 45_222 / 20] {
         let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
         let rows = || Rows::new(&adult.table, &adult.attributes).unwrap();

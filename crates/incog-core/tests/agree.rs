@@ -56,8 +56,12 @@ fn check(sample: &Sample, k: u64, budget: u64, width: KeyWidth) -> Result<(), Te
     for algorithm in algorithm::traversals() {
         for checker in checkers() {
             for marking in MARKINGS {
-                let search =
-                    Search { algorithm: algorithm.item, checker, marking: marking.item, ..Search::default() };
+                let search = Search {
+                    algorithm: algorithm.item,
+                    checker,
+                    marking: marking.item,
+                    ..Search::incognito()
+                };
                 let outcome = run(search, &rows, &policy);
                 let found = nodes(&outcome.lattice, outcome.holding.iter());
                 match outcome.coverage {
@@ -106,7 +110,7 @@ proptest! {
         let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         for checker in checkers() {
-            let search = Search { checker, record: Record::Families, ..Search::default() };
+            let search = Search { checker, record: Record::Families, ..Search::incognito() };
             let alone = run(search, &rows, &policy);
             let together = run(Search { threads: 3, ..search }, &rows, &policy);
             prop_assert_eq!(&alone.holding, &together.holding);
@@ -140,7 +144,7 @@ proptest! {
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             for rows in [&rows, &wide] {
                 for checker in [CheckerKind::Scan, CheckerKind::RollUp, CheckerKind::SuperRoots] {
-                    let outcome = run(Search { checker, ..Search::default() }, rows, &policy);
+                    let outcome = run(Search { checker, ..Search::incognito() }, rows, &policy);
                     prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
                 }
             }
@@ -206,7 +210,7 @@ proptest! {
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let expected = naive::satisfying(&sample, k, budget);
         for checker in checkers() {
-            let search = Search { checker, ..Search::default() };
+            let search = Search { checker, ..Search::incognito() };
             let outcome = search.run(Problem { source: &source, policy: &policy }, &Watch::new());
             if let CheckerKind::Bitmap(_) = checker {
                 // Bitmaps need the records themselves.
@@ -255,12 +259,19 @@ fn with_several_threads_families_are_searched_on_other_threads() {
     let me = std::thread::current().id();
     let asked_by = |threads: usize| {
         let source = Witness { rows: &rows, threads: Mutex::default() };
-        let search = Search { threads, ..Search::default() };
+        let search = Search { threads, ..Search::incognito() };
         search.run(Problem { source: &source, policy: &policy }, &Watch::new()).unwrap();
         source.threads.into_inner().unwrap()
     };
     assert_eq!(asked_by(1), HashSet::from([me]));
     assert!(!asked_by(2).contains(&me), "a pool of its own does the work");
+}
+
+#[test]
+fn what_is_recommended_is_what_runs_by_default() {
+    let Search { algorithm, checker, .. } = Search::default();
+    assert_eq!(algorithm, algorithm::choose(&[3, 2, 1]));
+    assert_eq!((algorithm, checker), (Traversal::Cover, CheckerKind::Kept));
 }
 
 #[test]
@@ -282,10 +293,10 @@ fn too_many_subsets_are_refused_and_not_chosen() {
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
     let policy = Policy::k_anonymity(2).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
-    let error = Search::default().run(problem, &Watch::new()).unwrap_err();
+    let error = Search::incognito().run(problem, &Watch::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.hint().unwrap().contains("bottom-up"));
-    let bottom_up = Search { algorithm: Traversal::BottomUp, ..Search::default() };
+    let bottom_up = Search { algorithm: Traversal::BottomUp, ..Search::incognito() };
     assert_eq!(bottom_up.run(problem, &Watch::new()).unwrap().minimal, [0]);
 }
 
@@ -299,7 +310,7 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     for algorithm in algorithm::traversals() {
         let watch = Watch::new();
         watch.cancel();
-        let search = Search { algorithm: algorithm.item, ..Search::default() };
+        let search = Search { algorithm: algorithm.item, ..Search::incognito() };
         let error = search.run(Problem { source: &rows, policy: &policy }, &watch).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
         assert_eq!(watch.nodes_judged(), 1, "it asked before it judged");
@@ -307,12 +318,12 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     let problem = Problem { source: &rows, policy: &policy };
     let cancelled = Watch::new();
     cancelled.cancel();
-    let cube = Search { checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::default() };
+    let cube = Search { checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::incognito() };
     assert!(cube.run(problem, &cancelled).is_err());
     assert_eq!(cancelled.nodes_judged(), 0, "the cube stops while it is being built");
     for algorithm in algorithm::traversals() {
         let watch = Watch::new();
-        let search = Search { algorithm: algorithm.item, ..Search::default() };
+        let search = Search { algorithm: algorithm.item, ..Search::incognito() };
         let outcome = search.run(problem, &watch).unwrap();
         assert_eq!(watch.nodes_judged(), outcome.work.nodes_checked, "{}", algorithm.name);
         assert_eq!(watch.nodes_open(), 0, "{}", algorithm.name);
@@ -367,7 +378,7 @@ proptest! {
         let models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(k).unwrap()), alpha.unwrap()];
         let of_rows = Policy::k_anonymity(k).unwrap().with_budget(budget);
         for policy in [of_rows, Policy::new(models, budget).unwrap()] {
-            let scan = Search { checker: CheckerKind::Scan, ..Search::default() };
+            let scan = Search { checker: CheckerKind::Scan, ..Search::incognito() };
             let expected = run(scan, &rows, &policy);
             for checker in checkers().into_iter().filter(|checker| matches!(checker, CheckerKind::Bitmap(_))) {
                 let found = run(Search { checker, ..scan }, &rows, &policy);
@@ -390,7 +401,7 @@ fn bitmaps_that_would_not_fit_are_an_error_with_the_column_and_the_need() {
     let policy = Policy::k_anonymity(60).unwrap();
     let with = |memory: u64, intersect: Intersect| {
         let options = BitmapOptions { memory: Some(memory), intersect, ..BitmapOptions::BEST };
-        let search = Search { checker: CheckerKind::Bitmap(options), ..Search::default() };
+        let search = Search { checker: CheckerKind::Bitmap(options), ..Search::incognito() };
         search.run(Problem { source: &rows, policy: &policy }, &Watch::new())
     };
     // 5000 bits in lines of 64 bytes are 640 bytes. Zip codes are 50 lists of 100 records, 4 bytes each, and the top. Both
@@ -402,7 +413,7 @@ fn bitmaps_that_would_not_fit_are_an_error_with_the_column_and_the_need() {
         error.to_string(),
         "bitmaps of all columns take 32560 bytes, those of column `zip` alone 25640; the bound is 32559"
     );
-    let expected = run(Search::default(), &rows, &policy).holding;
+    let expected = run(Search::incognito(), &rows, &policy).holding;
     for intersect in [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst] {
         // Where the index just fits, nothing else is kept.
         assert_eq!(with(need, intersect).unwrap().holding, expected, "{intersect:?}");
@@ -420,7 +431,7 @@ fn reusing_saves_operations_and_costs_memory() {
     let with = |intersect, stop| {
         let checker = CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None });
         let checker = checker.prepare(problem, &Watch::new()).unwrap();
-        let outcome = Search::default().run_with(&*checker, problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run_with(&*checker, problem, &Watch::new()).unwrap();
         (outcome.work, checker.peak_bytes())
     };
     let (afresh, index) = with(Intersect::OneLevel, Stop::AtTheEnd);

@@ -30,7 +30,7 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
     if let Some(weights) = weights {
         costs = costs.with_weights(weights).unwrap();
     }
-    let search = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
+    let search = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
     let all = search.run(problem, &Watch::new()).unwrap();
     let (lattice, holding) = (&all.lattice, &all.holding);
     for entry in metric::ALL.iter().filter(|entry| has_best_first_search(entry.item)) {

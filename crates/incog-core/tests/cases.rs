@@ -88,7 +88,7 @@ fn every_case_comes_out_as_its_source_says() {
                         checker: checker.item,
                         marking: marking.item,
                         record: Record::Families,
-                        ..Search::default()
+                        ..Search::incognito()
                     };
                     let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new());
                     let count = format!("{} {}", algorithm.name, marking.name);
@@ -146,7 +146,7 @@ fn work_on_the_patients_is_as_little_as_the_variant_promises() {
     let policy = Policy::k_anonymity(2).unwrap();
     let work = |checker: &str, algorithm| {
         let checker = incog_core::registry::find(check::ALL, checker).unwrap().item;
-        let search = Search { algorithm, checker, ..Search::default() };
+        let search = Search { algorithm, checker, ..Search::incognito() };
         search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap().work
     };
     let scans = |checker, algorithm| work(checker, algorithm).table_scans;

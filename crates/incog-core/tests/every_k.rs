@@ -38,7 +38,8 @@ fn check(
     prop_assert_eq!(watch.nodes_judged(), found.n_counted);
     prop_assert!(found.n_counted <= found.lattice.n_nodes() as u64);
     let mut expected = vec![None; found.lattice.n_nodes()];
-    let search = Search { algorithm: Traversal::Exhaustive, checker: CheckerKind::Scan, ..Search::default() };
+    let search =
+        Search { algorithm: Traversal::Exhaustive, checker: CheckerKind::Scan, ..Search::incognito() };
     let costs_policy = policy(unit, start, budget);
     let costs = Costs::new(Problem { source: &rows, policy: &costs_policy }, &attributes).unwrap();
     let metrics: Vec<_> = metric::ALL.iter().filter(|entry| entry.item.needs() != Needs::Groups).collect();

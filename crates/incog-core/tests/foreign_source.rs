@@ -221,8 +221,12 @@ fn check_searches(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) 
     for algorithm in algorithm::traversals() {
         for checker in checkers().into_iter().chain([chosen]) {
             for marking in MARKINGS {
-                let search =
-                    Search { algorithm: algorithm.item, checker, marking: marking.item, ..Search::default() };
+                let search = Search {
+                    algorithm: algorithm.item,
+                    checker,
+                    marking: marking.item,
+                    ..Search::incognito()
+                };
                 let expected = search.run(in_memory, &Watch::new());
                 let n_before = source.n_asked.load(Relaxed);
                 let outcome = search.run(problem, &Watch::new());
@@ -280,7 +284,7 @@ fn check_best(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> R
     for (mine, theirs) in describe(mine).iter().zip(describe(theirs)) {
         prop_assert_eq!((mine.node, &mine.statistics), (theirs.node, &theirs.statistics));
     }
-    let holding = Search::default().run(mine, &Watch::new()).unwrap().holding;
+    let holding = Search::incognito().run(mine, &Watch::new()).unwrap().holding;
     let [my_costs, their_costs] = [mine, theirs].map(|problem| Costs::new(problem, attributes).unwrap());
     prop_assert_eq!(format!("{my_costs:?}"), format!("{their_costs:?}"));
     for entry in metric::ALL {
@@ -383,7 +387,8 @@ fn check_bottom(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) ->
     let bottom = Bottom::new(source, &policy.demand()).unwrap();
     let [mine, theirs] = [&setting.rows as &dyn FrequencySource, &bottom].map(|source| {
         let problem = Problem { source, policy };
-        let outcome = Search { checker: CheckerKind::Kept, ..Search::default() }.run(problem, &Watch::new());
+        let outcome =
+            Search { checker: CheckerKind::Kept, ..Search::incognito() }.run(problem, &Watch::new());
         let costs = Costs::new(problem, &setting.attributes).unwrap();
         let loss = metric::ALL[0].item;
         let found = optimum(problem, &setting.attributes, &costs, loss, &Watch::new()).unwrap();
@@ -527,11 +532,11 @@ proptest! {
         });
         let large = Policy::new(models.into(), budget * times + spare).unwrap();
         let problem = Problem { source: &source, policy: &large };
-        let exhaustive = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
+        let exhaustive = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
         let expected = exhaustive.run(Problem { source: &setting.rows, policy: &small }, &Watch::new()).unwrap();
         for algorithm in algorithm::traversals() {
             for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_))) {
-                let search = Search { algorithm: algorithm.item, checker, threads: 2, ..Search::default() };
+                let search = Search { algorithm: algorithm.item, checker, threads: 2, ..Search::incognito() };
                 match search.run(problem, &Watch::new()) {
                     Ok(outcome) if outcome.coverage == Coverage::Complete => {
                         prop_assert_eq!(&outcome.holding, &expected.holding, "{:?}", search);
@@ -673,7 +678,7 @@ fn the_checker_kept_asks_few_questions() {
             let whole = algorithm::traversals().filter(|entry| entry.item != Traversal::Incognito);
             for entry in whole {
                 let search =
-                    Search { algorithm: entry.item, checker: CheckerKind::Kept, ..Search::default() };
+                    Search { algorithm: entry.item, checker: CheckerKind::Kept, ..Search::incognito() };
                 let n_asked = n_asked(&|| _ = search.run(problem, &Watch::new()).unwrap());
                 assert!(n_asked <= 5, "{}: {n_asked} questions, budget {budget}", entry.name);
             }
@@ -725,7 +730,7 @@ fn what_needs_the_records_says_so_and_what_to_do() {
     }
     assert_eq!(n_refused, 7);
     let bitmap = check::ALL.iter().find(|entry| entry.name == "bitmap").unwrap().item;
-    let search = Search { checker: bitmap, ..Search::default() };
+    let search = Search { checker: bitmap, ..Search::incognito() };
     is_refused("`bitmap`", search.run(problem, &watch).unwrap_err());
 }
 
@@ -876,7 +881,7 @@ fn wrong_answers_are_refused_by_every_search() {
         for algorithm in algorithm::traversals() {
             for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_)))
             {
-                let search = Search { algorithm: algorithm.item, checker, ..Search::default() };
+                let search = Search { algorithm: algorithm.item, checker, ..Search::incognito() };
                 is_refused(search.run(problem, &Watch::new()).unwrap_err());
             }
         }

@@ -220,7 +220,7 @@ proptest! {
         let problem = Problem { source: &rows, policy: &policy };
         let weights = weights[..attributes.len()].to_vec();
         let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights.clone()).unwrap();
-        let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
         let nodes: Vec<usize> = outcome.holding.iter().collect();
         let described =
             metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Watch::new()).unwrap();
@@ -301,7 +301,7 @@ proptest! {
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &rows, policy: &policy };
         let costs = Costs::new(problem, &attributes).unwrap();
-        let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
         // All columns have the same hierarchy, so the sums of (leaves - 1) and of levels are whole numbers.
         let hierarchy = &sample.columns[0].hierarchy;
         let loss = |levels: &Vec<u8>| -> u64 {

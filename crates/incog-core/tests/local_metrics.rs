@@ -128,7 +128,7 @@ proptest! {
         let problem = Problem { source: &rows, policy: &policy };
         let weights = weights[..attributes.len()].to_vec();
         let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
-        let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
         let nodes: Vec<usize> = outcome.holding.iter().collect();
         for node in metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Watch::new()).unwrap() {
             let levels = &node.statistics.levels;

@@ -93,7 +93,7 @@ fn equal_records_are_looked_at_a_few_times_however_many_they_are() {
     let rows = Rows::new(&table, &attributes).unwrap();
     let policy = Policy::k_anonymity(200).unwrap().with_budget(N_ROWS as u64 / 100);
     let problem = Problem { source: &rows, policy: &policy };
-    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
+    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
     let found = search.run(problem, &Watch::new()).unwrap();
     assert!(found.work.nodes_checked > 15, "{:?}", found.work);
     assert!(found.work.table_scans < 8, "{:?}", found.work);

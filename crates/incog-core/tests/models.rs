@@ -118,8 +118,12 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
     for algorithm in algorithm::traversals() {
         for checker in checkers() {
             for marking in MARKINGS {
-                let search =
-                    Search { algorithm: algorithm.item, checker, marking: marking.item, ..Search::default() };
+                let search = Search {
+                    algorithm: algorithm.item,
+                    checker,
+                    marking: marking.item,
+                    ..Search::incognito()
+                };
                 let watch = Watch::new();
                 let outcome = match search.run(problem, &watch) {
                     Ok(outcome) => outcome,
@@ -172,7 +176,7 @@ fn check_metrics(
     expected: &[(Vec<u8>, u64)],
 ) -> Result<(), TestCaseError> {
     let problem = Problem { source: &setting.rows, policy };
-    let all = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
+    let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
     let outcome = all.run(problem, &Watch::new()).unwrap();
     let (attributes, lattice) = (&setting.attributes, &outcome.lattice);
     let nodes: Vec<usize> = outcome.holding.iter().collect();
@@ -278,7 +282,7 @@ proptest! {
         prop_assume!(sample.n_rows() > 0);
         let setting = Setting::new(&sample, None);
         let policy = setting.policy(&[require(privacy::ALL[model].name, &sample, &picks)], budget);
-        let outcome = Search::default()
+        let outcome = Search::incognito()
             .run(Problem { source: &setting.rows, policy: &policy }, &Watch::new())
             .unwrap();
         if let Err(error) = policy.feasible(sample.n_rows() as u64) {
@@ -526,7 +530,7 @@ fn counted_by_persons_two_admitted_groups_may_merge_to_a_refused_one() {
     let policy = setting.policy(&[Require::k_anonymity(2), require], 0);
     assert_eq!(policy.closure(), Closure::None);
     let problem = Problem { source: &setting.rows, policy: &policy };
-    let outcome = Search::default().run(problem, &Watch::new()).unwrap();
+    let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
     assert_eq!(levels_of(&outcome, outcome.holding.iter()), [[0]], "level 1 fails");
     assert_eq!(outcome.left_open, Some(2));
     assert!(policy.feasible(8).is_ok(), "lemma 1 is about rows");
@@ -546,7 +550,7 @@ fn nodes_that_k_anonymity_rules_out_are_not_judged_again() {
     let alpha = Require { alpha: Some("0.5".into()), ..Require::of("alpha-k", "illness") };
     let policy = setting.policy(&[Require::k_anonymity(2), alpha], 1);
     for algorithm in [Traversal::BottomUp, Traversal::Incognito] {
-        let search = Search { algorithm, ..Search::default() };
+        let search = Search { algorithm, ..Search::incognito() };
         let outcome = search.run(Problem { source: &setting.rows, policy: &policy }, &Watch::new()).unwrap();
         assert_eq!(outcome.left_open, Some(2));
         // Levels 0 and 1 for k, which marks level 2; then levels 1 and 2 for all.

@@ -85,7 +85,7 @@ fn check(sample: &Sample, ks: &[u64], checkers: &[CheckerKind], width: Option<Ke
                     (1, Traversal::Exhaustive),
                     (1, Traversal::BottomUp),
                 ] {
-                    let search = Search { checker, threads, algorithm, ..Search::default() };
+                    let search = Search { checker, threads, algorithm, ..Search::incognito() };
                     let outcome =
                         search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
                     for (node, levels) in naive::all_nodes(&sample.heights()).iter().enumerate() {
@@ -193,7 +193,7 @@ fn bitmaps_judge_right_whatever_the_keys_width() {
             let refused = rows_to_suppress(&sample, k);
             for checker in bitmaps(None) {
                 for algorithm in [Traversal::Incognito, Traversal::BottomUp] {
-                    let search = Search { checker, algorithm, ..Search::default() };
+                    let search = Search { checker, algorithm, ..Search::incognito() };
                     let outcome =
                         search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
                     let found: Vec<Vec<u8>> =
@@ -242,7 +242,7 @@ fn reusing_keeps_less_under_a_bound() {
     let peak = |intersect, memory| {
         let options = BitmapOptions { memory, intersect, stop: Stop::AtTheEnd };
         let checker = CheckerKind::Bitmap(options).prepare(problem, &Watch::new()).unwrap();
-        Search::default().run_with(&*checker, problem, &Watch::new()).unwrap();
+        Search::incognito().run_with(&*checker, problem, &Watch::new()).unwrap();
         checker.peak_bytes()
     };
     let index = peak(Intersect::OneLevel, None);

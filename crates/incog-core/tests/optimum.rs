@@ -23,7 +23,7 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
     if let Some(weights) = weights {
         costs = costs.with_weights(weights).unwrap();
     }
-    let search = Search { algorithm: Traversal::Exhaustive, ..Search::default() };
+    let search = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
     let all = search.run(problem, &Watch::new()).unwrap();
     for entry in metric::ALL {
         let best =
@@ -250,7 +250,7 @@ fn failing_early_changes_no_answer() {
         let costs = Costs::new(problem, &attributes).unwrap();
         let metric = incog_core::registry::find(metric::ALL, "loss").unwrap().item;
         let found = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap();
-        let every = Search::default().run(problem, &Watch::new()).unwrap();
+        let every = Search::incognito().run(problem, &Watch::new()).unwrap();
         let (lattice, holding) = (&every.lattice, &every.holding);
         let best =
             metric::best(problem, &attributes, lattice, holding, &costs, metric, &Watch::new()).unwrap();

@@ -68,7 +68,7 @@ fn check(sample: &Sample, k: u64, budget: u64) -> std::result::Result<(), TestCa
                     algorithm: algorithm.item,
                     checker: checker.item,
                     marking: marking.item,
-                    ..Search::default()
+                    ..Search::incognito()
                 };
                 let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new());
                 if algorithm.item == Traversal::Samarati {

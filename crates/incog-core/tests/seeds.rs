@@ -35,7 +35,7 @@ fn results(sample: &Sample, k: u64, budget: u64, widths: &[KeyWidth], is_small: 
             .flat_map(|algorithm| check::ALL.iter().map(move |checker| (algorithm, checker)))
             .filter(|_| is_small);
         for (algorithm, checker) in pairs {
-            let search = Search { algorithm: algorithm.item, checker: checker.item, ..Search::default() };
+            let search = Search { algorithm: algorithm.item, checker: checker.item, ..Search::incognito() };
             let found = search.run(problem, &Watch::new()).unwrap();
             let holding: Vec<usize> = found.holding.iter().collect();
             let names = (algorithm.name, checker.name);

@@ -77,7 +77,7 @@ proptest! {
         let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &source, policy: &policy };
-        let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
+        let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
         for problem in [problem, Problem { source: &limited, policy: &policy }] {
             let found = search.run(problem, &Watch::new()).unwrap();
             let holding: Vec<Vec<u8>> =
@@ -174,7 +174,7 @@ fn what_cannot_be_kept_is_done_without() {
         let stored = stored(&table, &attributes, room, None);
         for source in [&rows as &dyn FrequencySource, &stored] {
             let search =
-                Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::default() };
+                Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
             let found = search.run(Problem { source, policy: &policy }, &Watch::new()).unwrap();
             let holding: Vec<Vec<u8>> =
                 found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
@@ -197,7 +197,7 @@ fn what_cannot_be_read_is_an_error() {
     let source = stored(&table, &attributes, 1 << 20, Some(0));
     let policy = Policy::k_anonymity(2).unwrap();
     let problem = Problem { source: &source, policy: &policy };
-    let read = |_| Search::default().run(problem, &Watch::new());
+    let read = |_| Search::incognito().run(problem, &Watch::new());
     // The first look at the records may pass.
     let failed = (0..2).map(read).find_map(Result::err);
     assert_eq!(failed.expect("the second look fails").kind(), ErrorKind::Io);

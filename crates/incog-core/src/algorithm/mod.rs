@@ -271,6 +271,11 @@ pub struct FamilyRecord {
 }
 
 impl Search {
+    /// Incognito with super-roots, as in the paper.
+    pub fn incognito() -> Self {
+        Search { algorithm: Traversal::Incognito, checker: CheckerKind::SuperRoots, ..Search::default() }
+    }
+
     /// Classifies the lattice of `problem`.
     ///
     /// Fails when the watch is cancelled, when the policy and the traversal do not go together, or when the

@@ -53,6 +53,11 @@ impl Problem<'_> {
     pub fn count(&self, grouping: &Grouping) -> Result<FrequencySet> {
         counted(self.source, grouping, &self.policy.demand(), Method::Auto)
     }
+
+    /// Does the generalization to these levels satisfy the policy? For those who ask seldom: searches have a [`Judge`].
+    pub fn holds(&self, levels: &[u8]) -> Result<bool> {
+        Ok(self.policy.judge(&self.count(&Grouping::of_levels(levels))?)?.holds)
+    }
 }
 
 /// Work done, in units that do not depend on the machine.
