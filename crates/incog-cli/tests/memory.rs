@@ -43,6 +43,22 @@ fn the_release_and_its_record_are_those_of_enough_memory() {
     has_no_temporary_file(&folder);
 }
 
+/// How long a mask is depends on how many rows have long values, and those are not in memory.
+#[test]
+fn a_mask_is_as_long_as_with_enough_memory() {
+    let folder = folder();
+    folder.replace("incog.toml", "{ file = \"hierarchies/zip.csv\" }", "{ mask = \"right\" }");
+    folder.replace("data.csv", ",99999,", ",999999999,");
+    let said = both(&folder, &[], "csv");
+    assert!(
+        said.contains("column `zip`: fewer than k rows (1) have values of more than 5 characters"),
+        "{said}"
+    );
+    assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"));
+    assert_eq!(folder.json("all.csv.incog.json"), folder.json("some.csv.incog.json"));
+    folder.done(&["verify", "some.csv", "--record", "some.csv.incog.json", "--job", "incog.toml"]);
+}
+
 #[test]
 fn models_of_sensitive_columns_are_judged_and_verified() {
     let folder = folder();

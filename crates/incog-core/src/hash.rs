@@ -312,11 +312,40 @@ mod tests {
     }
 
     #[test]
-    fn each_process_draws_its_own_secrets_and_shows_them_to_nobody() {
+    fn a_process_has_one_seed_and_shows_it_to_nobody() {
         assert_eq!(format!("{:?} {:?}", State::default(), Mixer::new(1)), "State Mixer");
         let (a, b) = (State::default(), State::default());
         assert_eq!(a.hash_one("x"), b.hash_one("x"), "one process has one seed");
         assert_ne!(state(1).hash_one("x"), state(2).hash_one("x"));
         assert_ne!(mixer(1).word(1), mixer(2).word(1));
+    }
+
+    /// What each of two further processes hashes to, by running this test in them.
+    #[test]
+    fn each_process_draws_its_own_secrets() {
+        use std::io::Write;
+        use std::process::Command;
+        const TELL: &str = "INCOG_TELL_HASHES";
+        if std::env::var_os(TELL).is_some() {
+            // Not println!, which is kept back in tests.
+            let _ = writeln!(
+                std::io::stdout(),
+                "\nhashes {} {}",
+                State::default().hash_one("x"),
+                Mixer::new(1).word(1)
+            );
+            return;
+        }
+        let told = || {
+            let this = std::env::current_exe().unwrap();
+            let arguments = ["--exact", "hash::tests::each_process_draws_its_own_secrets", "--nocapture"];
+            let output = Command::new(this).args(arguments).env(TELL, "1").output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let line = text.lines().find(|line| line.starts_with("hashes ")).unwrap().to_owned();
+            line.split(' ').skip(1).map(ToOwned::to_owned).collect::<Vec<_>>()
+        };
+        let (one, other) = (told(), told());
+        assert_eq!(one.len(), 2);
+        assert!(one.iter().zip(&other).all(|(one, other)| one != other), "{one:?} {other:?}");
     }
 }

@@ -188,4 +188,33 @@ mod tests {
         let other = Drawn::new(|n| constant_hash(n + 7)).hashing;
         assert_ne!(hash(&one), hash(&Hashing(SeedableRandomState::with_seed(other.0, other.1))));
     }
+
+    /// What each of two further processes hashes to, by running this test in them.
+    #[test]
+    fn each_process_draws_its_own_numbers() {
+        use std::io::Write;
+        use std::process::Command;
+        const TELL: &str = "INCOG_TELL_HASHES";
+        if std::env::var_os(TELL).is_some() {
+            // Not println!, which is kept back in tests.
+            let _ = writeln!(
+                std::io::stdout(),
+                "\nhashes {} {}",
+                Hashing::default().hash_one("x"),
+                Salt::drawn().hash(1)
+            );
+            return;
+        }
+        let told = || {
+            let this = std::env::current_exe().unwrap();
+            let arguments = ["--exact", "hash::tests::each_process_draws_its_own_numbers", "--nocapture"];
+            let output = Command::new(this).args(arguments).env(TELL, "1").output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let line = text.lines().find(|line| line.starts_with("hashes ")).unwrap().to_owned();
+            line.split(' ').skip(1).map(ToOwned::to_owned).collect::<Vec<_>>()
+        };
+        let (one, other) = (told(), told());
+        assert_eq!(one.len(), 2);
+        assert!(one.iter().zip(&other).all(|(one, other)| one != other), "{one:?} {other:?}");
+    }
 }

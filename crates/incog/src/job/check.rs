@@ -13,10 +13,11 @@ use toml::de::{DeTable, DeValue};
 
 use crate::job::lines::{LineEnds, Lines};
 
+/// What a text says, and the line of every key.
+pub(super) type Checked<'a> = (Spanned<DeTable<'a>>, Lines);
+
 /// What a text says and the line of every key, if it is shaped like a `T`; otherwise all mistakes with their lines.
-pub(super) fn check<T: JsonSchema>(
-    text: &str,
-) -> Result<(Spanned<DeTable<'_>>, Lines), Vec<(usize, String)>> {
+pub(super) fn check<T: JsonSchema>(text: &str) -> Result<Checked<'_>, Vec<(usize, String)>> {
     let (document, broken) = DeTable::parse_recoverable(text);
     if let Some(error) = broken.first() {
         // What follows a syntax error is guesswork: only the first is told.
