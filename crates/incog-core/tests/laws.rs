@@ -79,7 +79,7 @@ fn expected(sample: &Sample, levels: &[Option<u8>]) -> Named {
 }
 
 fn everything() -> Demand {
-    Demand { persons: true, histograms: vec![0], persons_by_value: vec![0] }
+    Demand { persons: true, histograms: vec![0], persons_by_value: vec![0], labels: false }
 }
 
 /// What a model takes, with values from any numbers.

@@ -80,6 +80,7 @@ pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) ->
         )
         .with_hint("choose a full-domain algorithm such as incognito"));
     }
+    policy.check_without_labels("top-down")?;
     let Some(cells) = source.cells(&policy.demand())? else {
         return Err(Error::new(
             ErrorKind::Policy,

@@ -390,6 +390,7 @@ pub(super) fn check(problem: Problem<'_>, name: &str) -> Result<()> {
             "{name} cannot promise {describe}: groups that satisfy it may violate it together"
         )));
     }
+    policy.check_without_labels(name)?;
     if problem.source.has_records() { Ok(()) } else { Err(counts_only(name)) }
 }
 

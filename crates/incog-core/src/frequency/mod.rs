@@ -34,7 +34,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::group::{Demand, Measures};
+use crate::group::{Demand, Group, Measures, Names};
 use crate::lattice::Grouping;
 use key::{Key, Wide};
 use layout::Packed;
@@ -249,6 +249,16 @@ impl FrequencySet {
         self.measures.n_groups()
     }
 
+    /// One group, with its labels.
+    pub fn group(&self, group_idx: usize) -> Group<'_> {
+        self.measures.named_group(group_idx, self)
+    }
+
+    /// All groups, with their labels.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
+        (0..self.n_groups()).map(|group_idx| self.group(group_idx))
+    }
+
     /// How much memory the groups take, in bytes.
     pub fn n_bytes(&self) -> u64 {
         let n_key_bytes = match &self.keys {
@@ -408,6 +418,13 @@ impl FrequencySet {
             };
             (0..n_records).into_par_iter().filter(is_outside).collect()
         })
+    }
+}
+
+impl Names for FrequencySet {
+    fn name(&self, group_idx: usize, attribute: usize) -> Option<(u8, u32)> {
+        let level = self.grouping.level(attribute)?;
+        Some((level, self.label(group_idx, attribute)))
     }
 }
 

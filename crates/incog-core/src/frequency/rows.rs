@@ -182,7 +182,7 @@ impl Rows {
         method: Method,
     ) -> Result<FrequencySet> {
         let target = packed.target(&self.layout, grouping);
-        let assignment = if demand.is_rows_only() { Assignment::Skip } else { Assignment::Record };
+        let assignment = if demand.counts_rows_only() { Assignment::Skip } else { Assignment::Record };
         let grouped = match self.group_shared(keys, &target, method, assignment) {
             Some(grouped) => grouped,
             None => {
@@ -343,7 +343,7 @@ impl FrequencySource for Rows {
         // groups as long as those fit the cache.
         let has_few_bits = self.n_rows >= SHARED_FROM && self.layout.n_bits_at(grouping) <= DENSE_BITS;
         let counts_all = has_few_bits || self.at_a_time().is_some();
-        if counts_all && demand.is_rows_only() && method == Method::Auto {
+        if counts_all && demand.counts_rows_only() && method == Method::Auto {
             match &self.keys {
                 Keys::U64(keys) => return Ok(self.count_many(keys, grouping)),
                 Keys::U128(keys) => return Ok(self.count_many(keys, grouping)),

@@ -178,7 +178,7 @@ impl FrequencySource for Stored {
 }
 
 fn rows_only(demand: &Demand) -> Result<()> {
-    if demand.is_rows_only() {
+    if demand.counts_rows_only() {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Internal, "a policy demands more than rows, which was not stored"))

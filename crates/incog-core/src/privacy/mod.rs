@@ -61,6 +61,9 @@ use crate::group::{Demand, Group};
 use crate::registry::{Entry, Status};
 
 /// What stays true when groups merge.
+///
+/// For a model that looks at [labels](Demand::labels), groups merge as generalizing merges them: the merged group has the more
+/// general labels, or lacks those of an attribute that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closure {
     /// Nothing.
@@ -90,7 +93,7 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// How many rows are in refused groups. Overridden where there is a faster way to the same number.
     fn refused_rows(&self, set: &FrequencySet) -> Result<u64> {
         let mut refused = 0;
-        for group in set.measures().groups() {
+        for group in set.groups() {
             if !self.admits(group)? {
                 refused += group.rows();
             }

@@ -93,6 +93,7 @@ pub(crate) struct Numbers {
 
 impl ValueTable {
     pub(crate) fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
+        problem.policy.check_without_labels("a level for each value")?;
         let bottom = Grouping::of_levels(&vec![0; attributes.len()]);
         if problem.source.layout().heights() != attributes.heights() {
             return Err(Error::new(ErrorKind::Internal, "attributes and source do not belong together"));
