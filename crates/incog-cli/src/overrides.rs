@@ -555,7 +555,7 @@ fn read_folder(job: &mut Job, folder: &Path) -> Result<()> {
 /// A requirement; its hierarchy file starts in the current folder.
 fn requirement(flag: &str) -> Result<RequireJob> {
     let mut require = RequireJob::parse(flag)?;
-    if let Some(file) = require.hierarchy.as_mut().and_then(|hierarchy| hierarchy.file.as_mut()) {
+    if let Some(file) = require.hierarchy_mut().and_then(|hierarchy| hierarchy.file.as_mut()) {
         *file = from_here(std::mem::take(file))?;
     }
     Ok(require)

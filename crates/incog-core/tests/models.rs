@@ -16,7 +16,7 @@ use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::{Require, Sample, SampleColumn, random};
 use incog_verify::{
-    Claims, Counted, Distance, Hierarchy, Likeness, RecodingClaim, SensitiveClaim, Source, check as recheck,
+    Cells, Claims, Counted, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck,
 };
 use proptest::prelude::*;
 
@@ -79,7 +79,6 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// One model with numbers from any picks. Small tables and simple fractions: groups at the threshold abound.
 /// Every registered checker, and bitmaps made in every way.
 fn checkers() -> Vec<CheckerKind> {
     let ways = [Intersect::OneLevel, Intersect::Reusing].into_iter().flat_map(|intersect| {
@@ -89,6 +88,7 @@ fn checkers() -> Vec<CheckerKind> {
     check::ALL.iter().map(|entry| entry.item).chain(ways).collect()
 }
 
+/// One model with numbers from any picks. Small tables and simple fractions: groups at the threshold abound.
 fn require(model: &str, sample: &Sample, picks: &[u8; 5]) -> Require {
     let name = if picks[0].is_multiple_of(3) { "person" } else { "illness" };
     let cells = if name == "person" { &sample.persons } else { &sample.illnesses };
@@ -135,7 +135,16 @@ fn require(model: &str, sample: &Sample, picks: &[u8; 5]) -> Require {
             likeness: pick(2, &["basic", "enhanced"]),
             ..of
         },
-        other => panic!("the test has no numbers for the model `{other}`"),
+        // Of any other model, the samples of its entry.
+        _ => {
+            let parameters = privacy::Model::find(model).unwrap().parameters().enumerate();
+            let given = parameters.filter_map(|(at, parameter)| {
+                let samples = parameter.samples;
+                let text = samples.get(usize::from(picks[1 + at % 4]) % samples.len().max(1))?;
+                Some((parameter.name.to_owned(), (*text).to_owned()))
+            });
+            Require { others: given.collect(), ..of }
+        }
     }
 }
 
@@ -394,43 +403,19 @@ proptest! {
     }
 }
 
-/// What the independent checker is told of a model.
+/// What the independent checker is told of a model: its name and its parameters as text.
 fn claim(require: &Require, counted: Counted) -> Option<SensitiveClaim> {
-    let number =
-        |text: &Option<String>| text.as_ref().map(|text| text.parse::<incog_verify::Fraction>().unwrap());
-    let l = number(&require.l).map(|l| l.numerator() as u64);
-    let claim = SensitiveClaim { counted, ..SensitiveClaim::measured("illness") };
-    Some(match require.model.as_str() {
-        "k-anonymity" => return None,
-        "alpha-k" => match &require.values {
-            None => SensitiveClaim { alpha: number(&require.alpha), ..claim },
-            Some(values) => {
-                let pooled_alpha = number(&require.alpha).map(|alpha| (alpha, values.clone()));
-                SensitiveClaim { pooled_alpha, ..claim }
-            }
-        },
-        "distinct-l" => SensitiveClaim { distinct_l: l, ..claim },
-        "entropy-l" => SensitiveClaim { entropy_l: number(&require.l), ..claim },
-        "recursive-cl" => SensitiveClaim { recursive: number(&require.c).zip(l), ..claim },
-        "t-closeness" => {
-            let distance = match (require.distance.as_deref(), &require.order) {
-                (Some("ordered"), Some(order)) => Distance::Order(order.clone()),
-                (Some("ordered"), None) => Distance::Numbers,
-                (Some("hierarchical"), _) => Distance::Hierarchy(require.hierarchy.clone().unwrap()),
-                _ => Distance::Equal,
-            };
-            SensitiveClaim { t: number(&require.t), distance: Some(distance), ..claim }
-        }
-        "delta-disclosure" => SensitiveClaim { delta: number(&require.delta), ..claim },
-        "beta-likeness" => {
-            let likeness = match require.likeness.as_deref() {
-                Some("basic") => Likeness::Basic,
-                _ => Likeness::Enhanced,
-            };
-            SensitiveClaim { beta: number(&require.beta).map(|beta| (beta, likeness)), ..claim }
-        }
-        other => panic!("the checker knows no `{other}`"),
-    })
+    if require.model == "k-anonymity" {
+        return None;
+    }
+    let cells = Cells {
+        values: require.values.clone().unwrap_or_default(),
+        order: require.order.clone().unwrap_or_default(),
+        paths: require.hierarchy.clone().unwrap_or_default(),
+    };
+    let stated = require.stated();
+    let claim = SensitiveClaim::required(&require.model, "illness", &stated, Some(cells), &counted);
+    Some(SensitiveClaim { counted, ..claim.unwrap().unwrap() })
 }
 
 proptest! {
@@ -680,7 +665,7 @@ fn parameters_out_of_range_are_refused_with_the_number() {
         assert_eq!(error.kind(), ErrorKind::Input, "{message}");
         assert!(error.hint().is_some(), "{message}");
     }
-    assert!(privacy::build("k-anonymity", &Parameters { k: Some(3), ..Parameters::default() }).is_ok());
+    assert!(privacy::build("k-anonymity", &Parameters::default().with("k", 3)).is_ok());
 }
 
 #[test]

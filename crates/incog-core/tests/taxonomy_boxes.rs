@@ -14,7 +14,7 @@ use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
 use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy, Hierarchy};
 use incog_core::metric::{self, Costs, Statistics};
-use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
+use incog_core::privacy::{Fraction, KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
 use incog_core::recoding::validate::{Overlap, check_mondrian, check_ordered_set};
 use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
@@ -199,17 +199,15 @@ fn wanted() -> impl Strategy<Value = Wanted> {
 
 impl Wanted {
     fn policy(&self, table: &Table) -> Policy {
-        let tenths = |tenths: u64| format!("0.{tenths}").parse().unwrap();
-        let sensitive = || Some(Sensitive::of_rows(0, table.column("illness").unwrap()));
+        let tenths = |tenths: u64| format!("0.{tenths}").parse::<Fraction>().unwrap();
+        let parameters = || Parameters::of(Sensitive::of_rows(0, table.column("illness").unwrap()));
         let mut models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(self.k).unwrap())];
         if let Some(alpha) = self.alpha {
-            let parameters =
-                Parameters { sensitive: sensitive(), alpha: Some(tenths(alpha)), ..Parameters::default() };
+            let parameters = parameters().with("alpha", tenths(alpha));
             models.push(build("alpha-k", &parameters).unwrap());
         }
         if let Some(t) = self.t {
-            let parameters =
-                Parameters { sensitive: sensitive(), t: Some(tenths(t)), ..Parameters::default() };
+            let parameters = parameters().with("t", tenths(t));
             models.push(build("t-closeness", &parameters).unwrap());
         }
         Policy::new(models, self.budget).unwrap()
