@@ -10,7 +10,7 @@ use incog_core::frequency::{FrequencySet, FrequencySource, KeyWidth, Method, Row
 use incog_core::group::Demand;
 use incog_core::hierarchy::{Attribute, Attributes, Hierarchy};
 use incog_core::lattice::{Grouping, Lattice};
-use incog_core::metric::{self, Costs};
+use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::{
     self, Closure, Distance, Fraction, Kind, Model, Parameters, Policy, Sensitive, Unit,
 };
@@ -289,6 +289,38 @@ proptest! {
             let expected = scores.into_iter().next().map(|(_, _, levels)| levels);
             prop_assert_eq!(best.map(|best| best.statistics.levels), expected, "{}", entry.name);
         }
+    }
+
+    /// A job may rule levels out: what a node costs does not depend on which others may be chosen.
+    #[test]
+    fn a_node_costs_the_same_whichever_levels_are_ruled_out(
+        sample in random::sample(3, 30),
+        k in 1..=4_u64,
+        picks in proptest::collection::vec(any::<u8>(), 3),
+    ) {
+        let table = sample.table();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(sample.n_rows() as u64);
+        let levels: Vec<u8> =
+            sample.heights().iter().zip(&picks).map(|(&height, pick)| pick % (height + 1)).collect();
+        let scores = |is_alone: bool| -> Vec<f64> {
+            let attributes = sample.attributes(&table);
+            let attributes: Vec<Attribute> = attributes
+                .iter()
+                .zip(&levels)
+                .map(|(attribute, &level)| {
+                    if is_alone { attribute.clone().with_levels(&[level]).unwrap() } else { attribute.clone() }
+                })
+                .collect();
+            let attributes = Attributes::new(attributes).unwrap();
+            let rows = Rows::new(&table, &attributes).unwrap();
+            let problem = Problem { source: &rows, policy: &policy };
+            let node = if is_alone { vec![0; levels.len()] } else { levels.clone() };
+            let set = rows.count(&Grouping::of_levels(&node), &policy.demand(), Method::Auto).unwrap();
+            let node = Statistics::new(problem, &attributes, node, &set).unwrap();
+            let costs = Costs::new(problem, &attributes).unwrap();
+            metric::ALL.iter().map(|entry| entry.item.score(&costs, &node)).collect()
+        };
+        prop_assert_eq!(scores(true), scores(false));
     }
 
     /// Equal scores: the lower height wins, then column order. Columns are copies of each other, so that ties abound,

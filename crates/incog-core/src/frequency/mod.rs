@@ -51,6 +51,13 @@ pub trait FrequencySource: Sync {
     /// Groups all records once and counts what `demand` asks for.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
 
+    /// How many records have each value of an attribute, by value code, where the lowest level is ruled out: then no counts of
+    /// groups say it. `None` where it is not, and where the source has counts only.
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        let _ = attribute;
+        None
+    }
+
     /// Can the source show its records, or has it counts only?
     fn has_records(&self) -> bool {
         false

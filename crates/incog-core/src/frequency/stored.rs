@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
-use crate::frequency::rows::check_number;
+use crate::frequency::rows::{check_number, count_values};
 use crate::frequency::{
     FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, Scratch,
 };
@@ -44,6 +44,8 @@ pub struct Stored {
     room: u64,
     /// Keys that are read at a time.
     n_keys: usize,
+    /// For each attribute whose lowest level is ruled out, the records of each value.
+    values: Vec<Option<Vec<u64>>>,
 }
 
 impl std::fmt::Debug for Stored {
@@ -83,7 +85,8 @@ impl Stored {
                 .with_hint("allow more memory, or use fewer quasi-identifiers"));
             }
         }
-        Ok(Stored { layout, n_rows, store, room, n_keys })
+        let values = count_values(attributes, n_rows, read)?;
+        Ok(Stored { layout, n_rows, store, room, n_keys, values })
     }
 
     /// Shows all keys, a part at a time.
@@ -150,6 +153,10 @@ impl FrequencySource for Stored {
 
     fn n_rows(&self) -> u64 {
         self.n_rows as u64
+    }
+
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        self.values.get(attribute)?.as_deref()
     }
 
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {

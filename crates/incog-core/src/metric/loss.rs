@@ -40,6 +40,10 @@ impl Metric for Loss {
         Needs::Suppression
     }
 
+    fn depends_on_values(&self) -> bool {
+        true
+    }
+
     fn uses_weights(&self) -> bool {
         true
     }
@@ -83,6 +87,10 @@ impl Metric for GeometricLoss {
 
     fn needs(&self) -> Needs {
         Needs::Suppression
+    }
+
+    fn depends_on_values(&self) -> bool {
+        true
     }
 
     fn uses_weights(&self) -> bool {

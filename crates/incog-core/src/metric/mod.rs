@@ -3,7 +3,7 @@
 //! A [`Metric`] scores a release, so that the best of all nodes that hold can be picked by the user's own idea
 //! of minimality. Every metric here is a function of a node's levels and of a few sums over its groups
 //! ([`Statistics`]): no metric sees a group, and the sums are integers, so a score does not depend on the order
-//! in which groups were found. `tests/laws.rs` recomputes each from the released labels.
+//! in which groups were found. A metric that needs sums of its own contributes them ([`Contribution`]). `tests/laws.rs` recomputes each from the released labels.
 //!
 //! Conventions: a suppressed row costs 1 per cell (loss, precision) and n in discernibility; an attribute with a
 //! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
@@ -14,6 +14,7 @@
 
 mod fraction;
 mod cells;
+mod contribution;
 mod statistics;
 mod ranking;
 mod group_bounds;
@@ -26,6 +27,8 @@ mod group_size;
 mod distortion;
 
 pub use cells::Cells;
+pub(crate) use contribution::Weights;
+pub use contribution::{Contribution, Covers};
 pub use distortion::Distortion;
 pub(crate) use group_bounds::GroupBounds;
 pub(crate) use ranking::Ranking;
@@ -68,6 +71,18 @@ pub trait Metric: Sync {
 
     /// What must be known of a node?
     fn needs(&self) -> Needs;
+
+    /// What labels weigh, for metrics that are made of such weights: see [`Contribution`]. All metrics that are a sum over cells
+    /// can be written with it and without another change.
+    fn contributes(&self) -> Option<&'static Contribution> {
+        None
+    }
+
+    /// Does the score depend on how many rows have which value, suppressed ones included? Then a record tells it with fewer
+    /// digits.
+    fn depends_on_values(&self) -> bool {
+        self.contributes().is_some()
+    }
 
     /// What bounds the cost of a node from groups of others, for metrics that need groups.
     fn grows(&self) -> Option<Grows> {

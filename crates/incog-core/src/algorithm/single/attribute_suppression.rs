@@ -16,7 +16,6 @@ use crate::algorithm::single::exact::exact;
 use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::hierarchy::Attributes;
-use crate::recoding::ValueTable;
 use crate::watch::Watch;
 
 /// How to search.
@@ -42,7 +41,7 @@ pub fn attribute_suppression(
     options: AttributeSuppressionOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<Vec<u8>>>> {
-    let values = ValueTable::new(problem, attributes)?;
+    let values = options.aim.values(problem, attributes)?;
     let mut levels: Vec<Vec<u8>> = Vec::new();
     for attribute in attributes.iter() {
         let top = attribute.height();
