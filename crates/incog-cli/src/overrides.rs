@@ -83,7 +83,7 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
-    /// average-group-size or distortion; top-down is only measured by it [default: loss]
+    /// average-group-size, distortion or non-uniform-entropy; top-down is only measured by it [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
     /// What the generalization is chosen by: all that is required, or k-only [default: all]

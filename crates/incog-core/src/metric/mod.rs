@@ -25,6 +25,7 @@ mod loss;
 mod discernibility;
 mod group_size;
 mod distortion;
+mod non_uniform_entropy;
 
 pub use cells::Cells;
 pub(crate) use contribution::Weights;
@@ -213,6 +214,7 @@ pub const ALL: &[Entry<&'static dyn Metric>] = &[
         status: Status::Preview,
         item: &distortion::DistortionRatio,
     },
+    non_uniform_entropy::ENTRY,
 ];
 
 impl Direction {
