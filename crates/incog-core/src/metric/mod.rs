@@ -39,7 +39,7 @@ pub use survey::{Scored, best, describe};
 
 use std::cmp::Ordering;
 
-use crate::registry::{Entry, Status};
+use crate::registry::Entry;
 
 /// Scores a release.
 pub trait Metric: Sync {
@@ -148,72 +148,16 @@ pub enum Grows {
     WithFewerGroups,
 }
 
-/// All metrics.
+/// All metrics, the one that is taken unless told otherwise first.
 pub const ALL: &[Entry<&'static dyn Metric>] = &[
-    Entry {
-        name: "loss",
-        summary: "LM: share of a hierarchy's leaves that a cell could be, mean over all cells",
-        reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
-        doc: include_str!("loss.md"),
-        status: Status::Preview,
-        item: &loss::Loss,
-    },
-    Entry {
-        name: "geometric-loss",
-        summary: "LM per attribute, combined as a geometric mean; what ARX optimizes",
-        reference: "Prasser et al.: ARX, the `loss` measure with its default aggregate",
-        doc: include_str!("geometric_loss.md"),
-        status: Status::Preview,
-        item: &loss::GeometricLoss,
-    },
-    Entry {
-        name: "height",
-        summary: "sum of the levels",
-        reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
-        doc: include_str!("height.md"),
-        status: Status::Preview,
-        item: &height::Height,
-    },
-    Entry {
-        name: "weighted-height",
-        summary: "sum of the levels, each times the user's weight of the attribute",
-        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.1",
-        doc: include_str!("weighted_height.md"),
-        status: Status::Preview,
-        item: &height::WeightedHeight,
-    },
-    Entry {
-        name: "precision",
-        summary: "Prec: 1 less the mean share of its hierarchy that a cell climbed (higher is better)",
-        reference: "Sweeney: Achieving k-anonymity privacy protection using generalization and suppression, 2002",
-        doc: include_str!("precision.md"),
-        status: Status::Preview,
-        item: &precision::Precision,
-    },
-    Entry {
-        name: "discernibility",
-        summary: "DM: each released row costs the size of its group, each suppressed one the whole table",
-        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
-        doc: include_str!("discernibility.md"),
-        status: Status::Preview,
-        item: &discernibility::Discernibility,
-    },
-    Entry {
-        name: "average-group-size",
-        summary: "released rows by released groups",
-        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006 (C_AVG, not divided by k)",
-        doc: include_str!("average_group_size.md"),
-        status: Status::Preview,
-        item: &group_size::AverageGroupSize,
-    },
-    Entry {
-        name: "distortion",
-        summary: "levels climbed by all cells, divided by those of a table of top labels",
-        reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
-        doc: include_str!("distortion.md"),
-        status: Status::Preview,
-        item: &distortion::DistortionRatio,
-    },
+    loss::ENTRY,
+    loss::GEOMETRIC,
+    height::ENTRY,
+    height::WEIGHTED,
+    precision::ENTRY,
+    discernibility::ENTRY,
+    group_size::ENTRY,
+    distortion::ENTRY,
     non_uniform_entropy::ENTRY,
 ];
 
