@@ -118,12 +118,11 @@ fn measure(
     let codes = secret.values.map(|values| {
         values.iter().filter_map(|value| column.dictionary().code(value)).collect::<Vec<u32>>()
     });
-    let parameters = Parameters {
-        sensitive: Some(Sensitive::of_rows(0, column)),
-        alpha: Some(alpha.parse()?),
-        values: codes,
-        ..Parameters::default()
-    };
+    let mut parameters =
+        Parameters::of(Sensitive::of_rows(0, column)).with("alpha", alpha.parse::<privacy::Fraction>()?);
+    if let Some(codes) = codes {
+        parameters.set("values", codes);
+    }
     let models = vec![Box::new(KAnonymity::new(k)?) as Box<_>, privacy::build("alpha-k", &parameters)?];
     let policy = Policy::new(models, 0)?;
     let problem = Problem { source: &rows, policy: &policy };

@@ -83,7 +83,7 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
     /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
-    /// average-group-size or distortion; top-down is only measured by it [default: loss]
+    /// average-group-size, distortion or non-uniform-entropy; top-down is only measured by it [default: loss]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     metric: Option<String>,
     /// What the generalization is chosen by: all that is required, or k-only [default: all]
@@ -555,7 +555,7 @@ fn read_folder(job: &mut Job, folder: &Path) -> Result<()> {
 /// A requirement; its hierarchy file starts in the current folder.
 fn requirement(flag: &str) -> Result<RequireJob> {
     let mut require = RequireJob::parse(flag)?;
-    if let Some(file) = require.hierarchy.as_mut().and_then(|hierarchy| hierarchy.file.as_mut()) {
+    if let Some(file) = require.hierarchy_mut().and_then(|hierarchy| hierarchy.file.as_mut()) {
         *file = from_here(std::mem::take(file))?;
     }
     Ok(require)

@@ -91,8 +91,7 @@ fn scale(n_students: usize) {
     plain("Subtree, optimal", optimal);
     // At least three grades in each matched set: no cluster of two has them.
     let grades = database.relations()[1].table.columns();
-    let sensitive = Some(Sensitive::of_rows(0, &grades[3]));
-    let parameters = Parameters { sensitive, l: Some(3.into()), ..Parameters::default() };
+    let parameters = Parameters::of(Sensitive::of_rows(0, &grades[3])).with("l", 3);
     for enforcement in [Enforcement::Merge, Enforcement::Distance, Enforcement::Suppress] {
         for candidates in [None, Some(8)] {
             let k = if enforcement == Enforcement::Merge { 2 } else { 5 };

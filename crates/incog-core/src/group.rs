@@ -15,6 +15,10 @@
 //!
 //! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
 //! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
+//!
+//! The *labels* of a group are no measure: they are its name, which a frequency set knows anyway ([`Names`]). A model that asks
+//! for them ([`Group::label`]) works where groups are those of a node. Where recoding is local, groups are judged before
+//! they have labels, and such a model is refused.
 
 use std::sync::Arc;
 
@@ -46,11 +50,19 @@ pub struct Demand {
     pub histograms: Vec<usize>,
     /// Positions of the sensitive columns whose values are to be counted by distinct persons.
     pub persons_by_value: Vec<usize>,
+    /// Which labels the group has ([`Group::label`]). Nothing is counted for that; but it rules out local recodings and
+    /// bitmaps, which judge groups without names.
+    pub labels: bool,
 }
 
 impl Demand {
-    /// Is the number of rows all that is asked for?
+    /// Is the number of rows all that a model looks at?
     pub fn is_rows_only(&self) -> bool {
+        self.counts_rows_only() && !self.labels
+    }
+
+    /// Is the number of rows all that must be counted? Labels are known without counting.
+    pub fn counts_rows_only(&self) -> bool {
         !self.persons && self.histograms.is_empty() && self.persons_by_value.is_empty()
     }
 
@@ -58,6 +70,7 @@ impl Demand {
     #[must_use]
     pub fn union(mut self, other: &Demand) -> Demand {
         self.persons |= other.persons;
+        self.labels |= other.labels;
         let unite = |mine: &mut Vec<usize>, others: &[usize]| {
             mine.extend(others);
             mine.sort_unstable();
@@ -211,12 +224,17 @@ impl Measures {
         self.persons.is_none() && self.histograms.is_empty() && self.pairs.is_empty()
     }
 
-    /// One group.
+    /// One group, without its labels.
     pub fn group(&self, group_idx: usize) -> Group<'_> {
-        Group { measures: self, group_idx }
+        Group { measures: self, group_idx, names: None }
     }
 
-    /// All groups.
+    /// One group with its labels.
+    pub(crate) fn named_group<'a>(&'a self, group_idx: usize, names: &'a dyn Names) -> Group<'a> {
+        Group { measures: self, group_idx, names: Some(names) }
+    }
+
+    /// All groups, without their labels.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
         (0..self.n_groups()).map(|group_idx| self.group(group_idx))
     }
@@ -601,11 +619,19 @@ impl ChangingGroup {
     }
 }
 
+/// Which labels groups have.
+pub(crate) trait Names: std::fmt::Debug {
+    /// The level of an attribute and the code of the group's label there; `None` if groups do not differ by the attribute.
+    fn name(&self, group_idx: usize, attribute: usize) -> Option<(u8, u32)>;
+}
+
 /// What a privacy model sees of one group.
 #[derive(Debug, Clone, Copy)]
 pub struct Group<'a> {
     measures: &'a Measures,
     group_idx: usize,
+    /// `None` where groups are judged before they have labels.
+    names: Option<&'a dyn Names>,
 }
 
 impl<'a> Group<'a> {
@@ -622,6 +648,17 @@ impl<'a> Group<'a> {
     /// How many people hide in this group: persons where they are counted, else rows.
     pub fn size(&self) -> u64 {
         self.persons().unwrap_or_else(|| self.rows())
+    }
+
+    /// The label that all rows of the group have in an attribute: its level, and its code among the
+    /// [labels](crate::hierarchy::Hierarchy::labels) of that level. `None` if the attribute is left out, as a search by subsets
+    /// does: then any label is possible.
+    ///
+    /// Fails where recoding is local or by boxes, and under the checker `bitmap`: groups have no labels yet when they are
+    /// judged. A model that uses it sets [`Demand::labels`].
+    pub fn label(&self, attribute: usize) -> Result<Option<(u8, u32)>> {
+        let names = self.names.ok_or_else(unnamed)?;
+        Ok(names.name(self.group_idx, attribute))
     }
 
     /// The values of a sensitive column with their row counts, sorted by code.
@@ -653,6 +690,13 @@ impl<'a> Group<'a> {
         }
         Ok(counts)
     }
+}
+
+/// What to say where a model asks for the labels of groups that have none.
+pub(crate) fn unnamed() -> Error {
+    let what = "the policy asks for the labels of groups, and these are judged before they have labels";
+    Error::new(ErrorKind::Policy, what)
+        .with_hint("choose a full-domain algorithm such as incognito, and another checker than bitmap")
 }
 
 fn not_demanded() -> Error {

@@ -117,6 +117,45 @@ mod tests {
         }
     }
 
+    /// What CONTRIBUTING promises of privacy models and metrics: a file, a page, a line.
+    #[test]
+    fn every_file_with_an_entry_has_its_line_and_every_page_is_an_entrys() {
+        let of_set = |names: Vec<(&'static str, &'static str)>, folder: &str| {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
+            let list = std::fs::read_to_string(folder.join("mod.rs")).unwrap();
+            for file in std::fs::read_dir(&folder).unwrap() {
+                let path = file.unwrap().path();
+                let stem = path.file_stem().unwrap().to_str().unwrap();
+                let text = std::fs::read_to_string(&path).unwrap();
+                match path.extension().and_then(|ending| ending.to_str()) {
+                    Some("rs") if stem != "mod" => {
+                        for line in
+                            text.lines().filter(|line| line.contains("const ") && line.contains(": Entry<"))
+                        {
+                            let name =
+                                line.split("const ").nth(1).and_then(|rest| rest.split(':').next()).unwrap();
+                            assert!(
+                                list.contains(&format!("{stem}::{name},")),
+                                "{stem}::{name} is in no list"
+                            );
+                        }
+                    }
+                    Some("md") => {
+                        assert!(names.iter().any(|(_, doc)| *doc == text), "{stem}.md is no entry's page");
+                        // So that it is found beside the code.
+                        assert!(
+                            names.iter().any(|(name, doc)| name.replace('-', "_") == stem && *doc == text),
+                            "{stem}"
+                        );
+                    }
+                    _ => {}
+                }
+            }
+        };
+        of_set(privacy::ALL.iter().map(|entry| (entry.name, entry.doc)).collect(), "privacy");
+        of_set(metric::ALL.iter().map(|entry| (entry.name, entry.doc)).collect(), "metric");
+    }
+
     #[test]
     fn a_name_stands_for_one_thing_and_each_text_is_its_own() {
         let docs = docs();

@@ -12,7 +12,7 @@ use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::metric::{self, Costs};
-use incog_core::privacy::{Budget, KAnonymity, Parameters, Policy, Sensitive, build};
+use incog_core::privacy::{Budget, Fraction, KAnonymity, Parameters, Policy, Sensitive, build};
 use incog_core::registry::find;
 use incog_core::table::Table;
 use incog_testkit::data::{csv_rows, outside_file, project, table_with_hierarchies};
@@ -225,12 +225,11 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
         [(0, "salary_class", "0.5", Some(">50K")), (1, "occupation", "0.2", None)]
     {
         let column = adult.table.column(name).unwrap();
-        let parameters = Parameters {
-            sensitive: Some(Sensitive::of_rows(position, column)),
-            alpha: Some(alpha.parse().unwrap()),
-            values: value.map(|value| vec![column.dictionary().code(value).unwrap()]),
-            ..Parameters::default()
-        };
+        let mut parameters = Parameters::of(Sensitive::of_rows(position, column))
+            .with("alpha", alpha.parse::<Fraction>().unwrap());
+        if let Some(value) = value {
+            parameters.set("values", vec![column.dictionary().code(value).unwrap()]);
+        }
         for (k, budget) in [(2, 0), (10, 452)] {
             let models =
                 vec![Box::new(KAnonymity::new(k).unwrap()) as Box<_>, build("alpha-k", &parameters).unwrap()];

@@ -370,11 +370,9 @@ proptest! {
         let table = sample.table();
         let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
         let rows = rows.with_sensitive(&table, &["illness"]).unwrap();
-        let alpha = privacy::build("alpha-k", &Parameters {
-            sensitive: Some(privacy::Sensitive::of_rows(0, table.column("illness").unwrap())),
-            alpha: Some("0.55".parse().unwrap()),
-            ..Parameters::default()
-        });
+        let sensitive = privacy::Sensitive::of_rows(0, table.column("illness").unwrap());
+        let parameters = Parameters::of(sensitive).with("alpha", "0.55".parse::<privacy::Fraction>().unwrap());
+        let alpha = privacy::build("alpha-k", &parameters);
         let models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(k).unwrap()), alpha.unwrap()];
         let of_rows = Policy::k_anonymity(k).unwrap().with_budget(budget);
         for policy in [of_rows, Policy::new(models, budget).unwrap()] {

@@ -2,7 +2,7 @@
 //! one child or one key that is changed does not.
 
 use incog_core::Watch;
-use incog_core::privacy::{Fraction, Parameters, PrivacyModel, Sensitive, Unit, build};
+use incog_core::privacy::{Fraction, Parameters, PrivacyModel, Sensitive, build};
 use incog_core::relational::baseline::{local, universal};
 use incog_core::relational::{
     Clustering, Cost, Database, Enforcement, Matching, Options, Pairing, Release, Requirements, dmiracle,
@@ -142,22 +142,18 @@ enum Diversity {
 impl Diversity {
     /// For every table with a sensitive column; `None` if a column has too few values for the model.
     fn requirements(self, text: &TextDatabase, database: &Database) -> Option<Vec<Requirements>> {
-        let tenths = |n: u64| Fraction::new(n, 10);
-        let whole = |n: u64| Fraction::new(n, 1);
+        let tenths = |n: u64| Fraction::new(n, 10).unwrap();
         let of_table = |table: usize| {
             let at = text.header(table).iter().position(|name| name == "secret").unwrap();
             let column = &database.relations()[table].table.columns()[at];
-            let sensitive = Some(Sensitive::of_rows(0, column));
-            let nothing = Parameters { sensitive, unit: Unit::Rows, ..Parameters::default() };
+            let nothing = Parameters::of(Sensitive::of_rows(0, column));
             let (name, parameters) = match self {
                 Diversity::None => return Some(None),
-                Diversity::Distinct(l) => ("distinct-l", Parameters { l: whole(l), ..nothing }),
-                Diversity::Entropy(l) => ("entropy-l", Parameters { l: whole(l), ..nothing }),
-                Diversity::Recursive(c, l) => {
-                    ("recursive-cl", Parameters { c: whole(c), l: whole(l), ..nothing })
-                }
-                Diversity::Alpha(alpha) => ("alpha-k", Parameters { alpha: tenths(alpha), ..nothing }),
-                Diversity::Closeness(t) => ("t-closeness", Parameters { t: tenths(t), ..nothing }),
+                Diversity::Distinct(l) => ("distinct-l", nothing.with("l", l)),
+                Diversity::Entropy(l) => ("entropy-l", nothing.with("l", l)),
+                Diversity::Recursive(c, l) => ("recursive-cl", nothing.with("c", c).with("l", l)),
+                Diversity::Alpha(alpha) => ("alpha-k", nothing.with("alpha", tenths(alpha))),
+                Diversity::Closeness(t) => ("t-closeness", nothing.with("t", tenths(t))),
             };
             let models: Vec<Box<dyn PrivacyModel>> = vec![build(name, &parameters).ok()?];
             Some(Some(Requirements { table, columns: vec![at], models }))

@@ -521,7 +521,9 @@ proptest! {
         let spare = (share * times as f64) as u64;
         let models = requires.map(|require| {
             let mut parameters = require.parameters(&setting.table, &SENSITIVE, None).unwrap();
-            parameters.k = parameters.k.map(|k| k * times - spare);
+            if let Some(k) = require.k {
+                parameters.set("k", k * times - spare);
+            }
             if let Some(name) = &require.sensitive {
                 let position = SENSITIVE.iter().position(|other| other == name).unwrap();
                 let n_values = setting.table.column(name).unwrap().dictionary().len();
@@ -597,7 +599,7 @@ proptest! {
         let sample = sample.with_nobody("p0");
         let setting = Setting::new(&sample, Some("person"), width);
         let source = Strings::new(&setting, hands_over);
-        let demand = Demand { persons: true, histograms: vec![0, 1], persons_by_value: vec![0, 1] };
+        let demand = Demand { persons: true, histograms: vec![0, 1], persons_by_value: vec![0, 1], labels: false };
         let heights = sample.heights();
         let levels: Vec<u8> = heights.iter().zip(steps).map(|(&height, step)| step % (height + 1)).collect();
         let bottom = Grouping::of_levels(&vec![0; heights.len()]);
@@ -736,7 +738,7 @@ fn what_needs_the_records_says_so_and_what_to_do() {
 
 /// Everything that a demand can ask for, of one group at the bottom of [`small`].
 fn group() -> (Demand, CountedGroup) {
-    let demand = Demand { persons: true, histograms: vec![0], persons_by_value: vec![0] };
+    let demand = Demand { persons: true, histograms: vec![0], persons_by_value: vec![0], labels: false };
     let group = CountedGroup {
         labels: vec![0, 0],
         rows: 3,

@@ -10,9 +10,9 @@ use incog_core::frequency::{FrequencySet, FrequencySource, KeyWidth, Method, Row
 use incog_core::group::Demand;
 use incog_core::hierarchy::{Attribute, Attributes, Hierarchy};
 use incog_core::lattice::{Grouping, Lattice};
-use incog_core::metric::{self, Costs};
+use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::{
-    self, Closure, Distance, Fraction, Likeness, Model, Parameter, Parameters, Policy, Sensitive, Unit,
+    self, Closure, Distance, Fraction, Kind, Model, Parameters, Policy, Sensitive, Unit,
 };
 use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_core::table::Table;
@@ -79,7 +79,7 @@ fn expected(sample: &Sample, levels: &[Option<u8>]) -> Named {
 }
 
 fn everything() -> Demand {
-    Demand { persons: true, histograms: vec![0], persons_by_value: vec![0] }
+    Demand { persons: true, histograms: vec![0], persons_by_value: vec![0], labels: false }
 }
 
 /// What a model takes, with values from any numbers.
@@ -87,8 +87,9 @@ fn parameters(model: &Model, table: &Table, unit: Unit, numbers: &[u8; 4]) -> Pa
     let column = table.column("illness").unwrap();
     let n_values = column.dictionary().len() as u64;
     let [first, second, third, fourth] = numbers.map(u64::from);
-    let share = Fraction::new(1 + first % 10, 10);
-    let values = (0..n_values as u32).filter(|value| *value == 0 || fourth >> value & 1 == 1).collect();
+    let share = Fraction::new(1 + first % 10, 10).unwrap();
+    let values: Vec<u32> =
+        (0..n_values as u32).filter(|value| *value == 0 || fourth >> value & 1 == 1).collect();
     let distance = match third % 3 {
         0 => Distance::equal(),
         1 => Distance::ordered((0..n_values as u32).map(|value| (value + numbers[3] as u32) % 3).collect()),
@@ -97,29 +98,34 @@ fn parameters(model: &Model, table: &Table, unit: Unit, numbers: &[u8; 4]) -> Pa
             Distance::hierarchical(&Attribute::bind(column, hierarchy, "suppression").unwrap())
         }
     };
-    let mut parameters = Parameters { unit, ..Parameters::default() };
-    for parameter in model.required.iter().chain(model.optional) {
-        match parameter {
-            Parameter::K => parameters.k = Some(1 + first % 6),
-            Parameter::Sensitive => {
+    let mut parameters = Parameters::counting(unit);
+    for parameter in model.parameters() {
+        let name = parameter.name;
+        match (name, parameter.kind) {
+            (_, Kind::Column) => {
                 parameters.sensitive = Some(match unit {
                     Unit::Rows => Sensitive::of_rows(0, column),
                     Unit::Persons => Sensitive::of_persons(0, column, table.column("person").unwrap()),
                 });
             }
-            Parameter::Alpha => parameters.alpha = share,
-            Parameter::Values if third % 2 == 0 && n_values > 0 => {
-                parameters.values = Some(Vec::clone(&values));
+            ("k", _) => parameters.set(name, 1 + first % 6),
+            ("alpha" | "t", _) => parameters.set(name, share),
+            ("l", _) => parameters.set(name, 1 + second % n_values.max(1)),
+            ("c", _) => parameters.set(name, Fraction::new(1 + first % 20, 5).unwrap()),
+            ("delta" | "beta", _) => parameters.set(name, Fraction::new(1 + first % 20, 10).unwrap()),
+            (_, Kind::Whole | Kind::Number) => {
+                let sample = parameter.samples[first as usize % parameter.samples.len()];
+                let number: Fraction = sample.parse().unwrap();
+                match parameter.kind {
+                    Kind::Whole => parameters.set(name, number.numerator()),
+                    _ => parameters.set(name, number),
+                }
             }
-            Parameter::Values => {}
-            Parameter::L => parameters.l = Some(Fraction::from(1 + second % n_values.max(1))),
-            Parameter::C => parameters.c = Fraction::new(1 + first % 20, 5),
-            Parameter::T => parameters.t = share,
-            Parameter::Distance => parameters.distance = Some(distance.clone()),
-            Parameter::Delta => parameters.delta = Fraction::new(1 + first % 20, 10),
-            Parameter::Beta => parameters.beta = Fraction::new(1 + first % 20, 10),
-            Parameter::Likeness => {
-                parameters.likeness = Some([Likeness::Basic, Likeness::Enhanced][numbers[1] as usize % 2]);
+            (_, Kind::Values) if third % 2 == 0 && n_values > 0 => parameters.set(name, Vec::clone(&values)),
+            (_, Kind::Values | Kind::Order | Kind::Hierarchy) => {}
+            (_, Kind::Distance(_)) => parameters.set(name, distance.clone()),
+            (_, Kind::Choice(choice)) => {
+                parameters.set(name, choice.names[numbers[1] as usize % choice.names.len()].0);
             }
         }
     }
@@ -283,6 +289,38 @@ proptest! {
             let expected = scores.into_iter().next().map(|(_, _, levels)| levels);
             prop_assert_eq!(best.map(|best| best.statistics.levels), expected, "{}", entry.name);
         }
+    }
+
+    /// A job may rule levels out: what a node costs does not depend on which others may be chosen.
+    #[test]
+    fn a_node_costs_the_same_whichever_levels_are_ruled_out(
+        sample in random::sample(3, 30),
+        k in 1..=4_u64,
+        picks in proptest::collection::vec(any::<u8>(), 3),
+    ) {
+        let table = sample.table();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(sample.n_rows() as u64);
+        let levels: Vec<u8> =
+            sample.heights().iter().zip(&picks).map(|(&height, pick)| pick % (height + 1)).collect();
+        let scores = |is_alone: bool| -> Vec<f64> {
+            let attributes = sample.attributes(&table);
+            let attributes: Vec<Attribute> = attributes
+                .iter()
+                .zip(&levels)
+                .map(|(attribute, &level)| {
+                    if is_alone { attribute.clone().with_levels(&[level]).unwrap() } else { attribute.clone() }
+                })
+                .collect();
+            let attributes = Attributes::new(attributes).unwrap();
+            let rows = Rows::new(&table, &attributes).unwrap();
+            let problem = Problem { source: &rows, policy: &policy };
+            let node = if is_alone { vec![0; levels.len()] } else { levels.clone() };
+            let set = rows.count(&Grouping::of_levels(&node), &policy.demand(), Method::Auto).unwrap();
+            let node = Statistics::new(problem, &attributes, node, &set).unwrap();
+            let costs = Costs::new(problem, &attributes).unwrap();
+            metric::ALL.iter().map(|entry| entry.item.score(&costs, &node)).collect()
+        };
+        prop_assert_eq!(scores(true), scores(false));
     }
 
     /// Equal scores: the lower height wins, then column order. Columns are copies of each other, so that ties abound,

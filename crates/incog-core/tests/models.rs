@@ -17,7 +17,7 @@ use incog_testkit::naive::{self, Record};
 use incog_testkit::random::require;
 use incog_testkit::{Require, Sample, SampleColumn, random};
 use incog_verify::{
-    Claims, Counted, Distance, Hierarchy, Likeness, RecodingClaim, SensitiveClaim, Source, check as recheck,
+    Cells, Claims, Counted, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck,
 };
 use proptest::prelude::*;
 
@@ -348,43 +348,19 @@ proptest! {
     }
 }
 
-/// What the independent checker is told of a model.
+/// What the independent checker is told of a model: its name and its parameters as text.
 fn claim(require: &Require, counted: Counted) -> Option<SensitiveClaim> {
-    let number =
-        |text: &Option<String>| text.as_ref().map(|text| text.parse::<incog_verify::Fraction>().unwrap());
-    let l = number(&require.l).map(|l| l.numerator() as u64);
-    let claim = SensitiveClaim { counted, ..SensitiveClaim::measured("illness") };
-    Some(match require.model.as_str() {
-        "k-anonymity" => return None,
-        "alpha-k" => match &require.values {
-            None => SensitiveClaim { alpha: number(&require.alpha), ..claim },
-            Some(values) => {
-                let pooled_alpha = number(&require.alpha).map(|alpha| (alpha, values.clone()));
-                SensitiveClaim { pooled_alpha, ..claim }
-            }
-        },
-        "distinct-l" => SensitiveClaim { distinct_l: l, ..claim },
-        "entropy-l" => SensitiveClaim { entropy_l: number(&require.l), ..claim },
-        "recursive-cl" => SensitiveClaim { recursive: number(&require.c).zip(l), ..claim },
-        "t-closeness" => {
-            let distance = match (require.distance.as_deref(), &require.order) {
-                (Some("ordered"), Some(order)) => Distance::Order(order.clone()),
-                (Some("ordered"), None) => Distance::Numbers,
-                (Some("hierarchical"), _) => Distance::Hierarchy(require.hierarchy.clone().unwrap()),
-                _ => Distance::Equal,
-            };
-            SensitiveClaim { t: number(&require.t), distance: Some(distance), ..claim }
-        }
-        "delta-disclosure" => SensitiveClaim { delta: number(&require.delta), ..claim },
-        "beta-likeness" => {
-            let likeness = match require.likeness.as_deref() {
-                Some("basic") => Likeness::Basic,
-                _ => Likeness::Enhanced,
-            };
-            SensitiveClaim { beta: number(&require.beta).map(|beta| (beta, likeness)), ..claim }
-        }
-        other => panic!("the checker knows no `{other}`"),
-    })
+    if require.model == "k-anonymity" {
+        return None;
+    }
+    let cells = Cells {
+        values: require.values.clone().unwrap_or_default(),
+        order: require.order.clone().unwrap_or_default(),
+        paths: require.hierarchy.clone().unwrap_or_default(),
+    };
+    let stated = require.stated();
+    let claim = SensitiveClaim::required(&require.model, "illness", &stated, Some(cells), &counted);
+    Some(SensitiveClaim { counted, ..claim.unwrap().unwrap() })
 }
 
 proptest! {
@@ -634,7 +610,7 @@ fn parameters_out_of_range_are_refused_with_the_number() {
         assert_eq!(error.kind(), ErrorKind::Input, "{message}");
         assert!(error.hint().is_some(), "{message}");
     }
-    assert!(privacy::build("k-anonymity", &Parameters { k: Some(3), ..Parameters::default() }).is_ok());
+    assert!(privacy::build("k-anonymity", &Parameters::default().with("k", 3)).is_ok());
 }
 
 #[test]

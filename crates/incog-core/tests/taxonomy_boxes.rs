@@ -14,7 +14,7 @@ use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
 use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy, Hierarchy};
 use incog_core::metric::{self, Costs, Statistics};
-use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
+use incog_core::privacy::{Fraction, KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
 use incog_core::recoding::validate::{Overlap, check_mondrian, check_ordered_set};
 use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
@@ -199,17 +199,15 @@ fn wanted() -> impl Strategy<Value = Wanted> {
 
 impl Wanted {
     fn policy(&self, table: &Table) -> Policy {
-        let tenths = |tenths: u64| format!("0.{tenths}").parse().unwrap();
-        let sensitive = || Some(Sensitive::of_rows(0, table.column("illness").unwrap()));
+        let tenths = |tenths: u64| format!("0.{tenths}").parse::<Fraction>().unwrap();
+        let parameters = || Parameters::of(Sensitive::of_rows(0, table.column("illness").unwrap()));
         let mut models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(self.k).unwrap())];
         if let Some(alpha) = self.alpha {
-            let parameters =
-                Parameters { sensitive: sensitive(), alpha: Some(tenths(alpha)), ..Parameters::default() };
+            let parameters = parameters().with("alpha", tenths(alpha));
             models.push(build("alpha-k", &parameters).unwrap());
         }
         if let Some(t) = self.t {
-            let parameters =
-                Parameters { sensitive: sensitive(), t: Some(tenths(t)), ..Parameters::default() };
+            let parameters = parameters().with("t", tenths(t));
             models.push(build("t-closeness", &parameters).unwrap());
         }
         Policy::new(models, self.budget).unwrap()
@@ -397,7 +395,7 @@ fn check_label(kind: &Kind, cell: &str, label: &str) {
     }
 }
 
-/// Loss, discernibility and average group size are those of the strings.
+/// Loss, entropy, discernibility and average group size are those of the strings.
 fn check_scores(world: &World, setting: &Setting, recoding: &PerBox, released: &[(usize, Vec<String>)]) {
     let rows = setting.rows();
     let policy = Policy::k_anonymity(1).unwrap();
@@ -419,6 +417,7 @@ fn check_scores(world: &World, setting: &Setting, recoding: &PerBox, released: &
     if !sizes.is_empty() {
         assert!(is_close(score("average-group-size"), released.len() as f64 / sizes.len() as f64));
     }
+    assert!(is_close(score("non-uniform-entropy"), naive_entropy(world, released)));
     let mut loss = 0.0;
     for (at, (kind, cells)) in world.columns.iter().enumerate() {
         let n_leaves = naive_leaves(kind, cells, setting.domains[at].as_ref().unwrap());
@@ -443,6 +442,32 @@ fn check_scores(world: &World, setting: &Setting, recoding: &PerBox, released: &
         let loss = loss / n_rows / world.columns.len() as f64;
         assert!(is_close(score("loss"), loss), "{} is not {loss}", score("loss"));
     }
+}
+
+/// The share of their bits that columns lost, by the texts of values and labels.
+fn naive_entropy(world: &World, released: &[(usize, Vec<String>)]) -> f64 {
+    let mut sum = 0.0;
+    for (at, (kind, cells)) in world.columns.iter().enumerate() {
+        let n =
+            |is_meant: &dyn Fn(&String) -> bool| cells.iter().filter(|cell| is_meant(cell)).count() as f64;
+        let is_in = |label: &String, cell: &String| {
+            if label == "*" || label.is_empty() || cell.is_empty() {
+                return label == "*" || label == cell;
+            }
+            let value = if let Kind::Categories = kind { ends(kind, cell).0 } else { number(kind, cell) };
+            let (start, end) = ends(kind, label);
+            start <= value && value < end
+        };
+        let bits = |n_label: f64, cell: &String| (n_label / n(&|other| other == cell)).log2();
+        let mut lost: f64 = cells.iter().map(|cell| bits(cells.len() as f64, cell)).sum();
+        let most = lost;
+        for (row_idx, labels) in released {
+            let cell = &cells[*row_idx];
+            lost -= bits(cells.len() as f64, cell) - bits(n(&|other| is_in(&labels[at], other)), cell);
+        }
+        sum += if most == 0.0 { 0.0 } else { lost / most };
+    }
+    sum / world.columns.len() as f64
 }
 
 /// How many units the domain has, from bounds or from the values rounded outward, where the step is known.

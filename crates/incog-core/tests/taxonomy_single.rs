@@ -279,7 +279,7 @@ fn score(sample: &Sample, row_levels: &RowLevels, weights: &[f64], metric: &str)
         }
         "average-group-size" if groups.is_empty() => n_rows,
         "average-group-size" => n_released / groups.len() as f64,
-        other => panic!("no definition of the metric `{other}`"),
+        other => naive::score_of_rows(sample, row_levels, weights, other),
     }
 }
 

@@ -345,6 +345,41 @@ pub fn score(
                 (n - suppressed) / groups.len() as f64
             }
         }
+        other => {
+            let row_levels: Vec<Option<Vec<u8>>> =
+                released.iter().map(|row| row.as_ref().map(|_| levels.to_vec())).collect();
+            score_of_rows(sample, &row_levels, weights, other)
+        }
+    }
+}
+
+/// The same where each row has levels of its own, or `None` if it is suppressed: for metrics that add up what cells cost.
+pub fn score_of_rows(sample: &Sample, row_levels: &[Option<Vec<u8>>], weights: &[f64], metric: &str) -> f64 {
+    let sum_weights: f64 = weights.iter().sum();
+    match metric {
+        "non-uniform-entropy" => {
+            let lost = |at: usize| {
+                let column = &sample.columns[at];
+                let path = |value: &String| column.hierarchy.iter().find(|path| path[0] == *value).unwrap();
+                let n = column.cells.len() as f64;
+                let rows = |value: &String, level: u8| {
+                    let level = usize::from(level);
+                    let is_alike = |other: &&String| path(other)[level] == path(value)[level];
+                    column.cells.iter().filter(is_alike).count() as f64
+                };
+                let of_all = |bits: &dyn Fn(usize, &String) -> f64| -> f64 {
+                    column.cells.iter().enumerate().map(|(row_idx, value)| bits(row_idx, value)).sum()
+                };
+                // −log2 Pr(value | label); a suppressed cell could be any row's.
+                let bits = |row_idx: usize, value: &String| {
+                    let of_label = row_levels[row_idx].as_ref().map_or(n, |levels| rows(value, levels[at]));
+                    (of_label / rows(value, 0)).log2()
+                };
+                let most = of_all(&|_, value| (n / rows(value, 0)).log2());
+                if most == 0.0 { 0.0 } else { of_all(&bits) / most }
+            };
+            weights.iter().enumerate().map(|(at, weight)| weight * lost(at)).sum::<f64>() / sum_weights
+        }
         other => panic!("no definition of the metric `{other}`"),
     }
 }

@@ -166,6 +166,15 @@ pub fn require(model: &str, sample: &Sample, picks: &[u8; 5]) -> Require {
             likeness: pick(2, &["basic", "enhanced"]),
             ..of
         },
-        other => panic!("the test has no numbers for the model `{other}`"),
+        // Of any other model, the samples of its entry.
+        _ => {
+            let parameters = incog_core::privacy::Model::find(model).unwrap().parameters().enumerate();
+            let given = parameters.filter_map(|(at, parameter)| {
+                let samples = parameter.samples;
+                let text = samples.get(usize::from(picks[1 + at % 4]) % samples.len().max(1))?;
+                Some((parameter.name.to_owned(), (*text).to_owned()))
+            });
+            Require { others: given.collect(), ..of }
+        }
     }
 }

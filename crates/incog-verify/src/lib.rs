@@ -47,6 +47,7 @@ mod hierarchical;
 mod histograms;
 mod measure;
 mod sensitive;
+mod requirement;
 mod local;
 mod boxes;
 mod levels;
@@ -66,6 +67,7 @@ pub use relational::{
     AnatomizedTable, AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource,
     VerifiedAnatomy, VerifiedDatabase, check_anatomy, check_database, verify_anatomy, verify_database,
 };
+pub use requirement::{Cells, NoClaim};
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;
 

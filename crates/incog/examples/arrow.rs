@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use incog::{Anonymizer, Hierarchy, Result};
 
 /// Releases a record batch and prints the schema of what comes out.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("age", Arc::new(Int64Array::from(vec![Some(34), Some(36), None, Some(51), Some(58), None]))),
         ("town", Arc::new(StringArray::from(vec!["Ulm", "Ulm", "Ulm", "Jena", "Jena", "Jena"]))),

@@ -6,7 +6,7 @@
 use incog::{Anonymizer, Hierarchy, Model, Result};
 
 /// Releases twelve patients and prints what was done and what is released.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let release = Anonymizer::new(patients())
         .identifier("name")
         .quasi_identifier("zip", Hierarchy::mask_right().length(5))

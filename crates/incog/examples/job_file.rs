@@ -8,7 +8,7 @@ use std::path::Path;
 use incog::{Anonymizer, Job, Record, Result, Trust};
 
 /// Releases the hospital example with another k, into a folder that is gone afterwards.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let job = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hospital/incog.toml");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("release.csv");

@@ -45,7 +45,7 @@ fn round_robin(task: &Task<'_>) -> Result<Option<Answer>> {
 }
 
 /// Releases a table by it.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let watch = Arc::new(Watch::new()); // could cancel it from another thread
     let release = Anonymizer::new([
         ("zip", vec!["53715", "53715", "53703", "53706"]),

@@ -6,7 +6,7 @@
 use incog::{Anonymizer, Hierarchy, Result};
 
 /// Looks at one small table from three sides.
-pub fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let people = Anonymizer::new([
         ("zip", vec!["53715", "53715", "53703", "53706", "53715", "53703", "53706", "53706"]),
         ("age", vec!["34", "36", "51", "58", "31", "52", "57", "33"]),

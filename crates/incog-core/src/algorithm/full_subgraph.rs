@@ -166,7 +166,7 @@ impl Eq for Waiting {}
 impl Search<'_, '_> {
     fn run(mut self, start: &[u8], max_steps: u64) -> Result<Option<(Sums, Regions)>> {
         let ground = self.ground;
-        let mut sums = Sums::new(ground.trees.len());
+        let mut sums = Sums::new(ground);
         let mut fresh = Vec::new();
         for vectors in ground.by_labels(0..ground.n_vectors(), start) {
             let rows = ground.rows_of_all(&vectors);

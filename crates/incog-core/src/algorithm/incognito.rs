@@ -112,6 +112,7 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     let mut judge = TakingOver {
         checker: run.checker,
         layout: run.problem.source.layout(),
+        sees_labels: run.problem.policy.demand().labels,
         family: &family,
         roots: &roots,
         regrouping: None,
@@ -134,6 +135,8 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
 struct TakingOver<'a, 'r> {
     checker: &'a dyn Checker,
     layout: &'a KeyLayout,
+    /// Does the policy see labels? Then an attribute with a single label says something.
+    sees_labels: bool,
     family: &'a Lattice,
     roots: &'a [usize],
     /// Opened for the first node that needs it: many families have none.
@@ -146,7 +149,8 @@ impl TakingOver<'_, '_> {
     /// Is the node grouped exactly like its projection to fewer attributes, which survived?
     fn is_decided(&self, node: usize) -> bool {
         let attributes = self.family.attributes();
-        attributes.len() > 1
+        !self.sees_labels
+            && attributes.len() > 1
             && attributes
                 .iter()
                 .zip(self.family.levels(node))

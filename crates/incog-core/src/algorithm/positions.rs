@@ -210,6 +210,7 @@ impl<'a> Positions<'a> {
             return Err(Error::new(ErrorKind::Policy, message)
                 .with_hint("choose a full-domain algorithm such as incognito"));
         }
+        policy.check_without_labels(name)?;
         if domains.len() != attributes.len() {
             return Err(Error::new(ErrorKind::Internal, "there is not one domain for each attribute"));
         }

@@ -35,11 +35,24 @@ use std::cmp::Ordering;
 use crate::algorithm::Aim;
 use crate::algorithm::contract::{Answer, Task};
 use crate::algorithm::found::Found;
+use crate::check::Problem;
+use crate::error::Result;
+use crate::hierarchy::Attributes;
 use crate::metric::{Direction, Needs, Statistics};
 use crate::privacy::Policy;
-use crate::recoding::{PerValue, Recoding, Sums};
+use crate::recoding::{PerValue, Recoding, Sums, ValueTable};
 
 impl Aim<'_> {
+    /// The table by its values, with what labels weigh if the metric contributes weights.
+    fn values(&self, problem: Problem<'_>, attributes: &Attributes) -> Result<ValueTable> {
+        let values = ValueTable::new(problem, attributes)?;
+        let Some(contribution) = self.metric.contributes() else {
+            return Ok(values);
+        };
+        let weights = self.costs.weights_of(contribution);
+        Ok(values.weighed(|at, level, label| weights.of_labels[at][usize::from(level)][label as usize]))
+    }
+
     /// `Less` if the first is better.
     fn compare(&self, a: &Statistics, b: &Statistics) -> Ordering {
         self.metric.compare(self.costs, a, b)

@@ -85,6 +85,7 @@ pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) ->
         )
         .with_hint("choose a full-domain algorithm such as incognito"));
     }
+    policy.check_without_labels("top-down")?;
     let instead = "choose a full-domain algorithm such as incognito";
     let cells = records_for(source, "top-down", instead)?.cells(&policy.demand())?;
     let chance = options.seed.map(Chance);

@@ -91,7 +91,7 @@ pub(super) fn regions(
         looked_at: vec![0; n_vectors],
         group_of: vec![NOWHERE; n_vectors],
         neighbours: vec![(NOWHERE, NOWHERE); n_vectors],
-        sums: Sums::new(ground.trees.len()),
+        sums: Sums::new(ground),
     };
     search.sums.suppressed = ground.n_rows();
     for (steps, vectors) in boxes.iter() {

@@ -63,6 +63,8 @@ pub(super) struct Tree {
     spread: Vec<Vec<u64>>,
     /// The number of each step's level in the whole hierarchy.
     numbers: Vec<u8>,
+    /// For each step and leaf, what its label weighs by the metric; empty if the metric contributes no weights.
+    weights: Vec<Vec<u64>>,
     /// What a cell costs at each step, for each leaf.
     costs: Vec<Vec<f64>>,
 }
@@ -86,6 +88,7 @@ impl Tree {
         Tree {
             spread: levels.iter().zip(&labels).map(others).collect(),
             numbers: levels.iter().map(|&level| attribute.level_number(level)).collect(),
+            weights: Vec::new(),
             costs: Vec::new(),
             labels,
             levels,
@@ -98,6 +101,11 @@ impl Tree {
 
     pub(super) fn label(&self, step: u8, leaf: u32) -> u32 {
         self.labels[usize::from(step)][leaf as usize]
+    }
+
+    /// What a cell weighs at a step; nothing if the metric contributes no weights.
+    fn weight(&self, step: u8, leaf: u32) -> u64 {
+        self.weights.get(usize::from(step)).map_or(0, |weights| weights[leaf as usize])
     }
 
     /// What a cell costs at a step.
@@ -157,16 +165,33 @@ impl<'a> Ground<'a> {
             rows_of_vector,
             cells,
         };
+        ground.find_weights();
         ground.find_costs();
         Ok(ground)
     }
 
+    /// What labels weigh, if the metric contributes weights.
+    fn find_weights(&mut self) {
+        let Some(contribution) = self.aim.metric.contributes() else { return };
+        let weights = self.aim.costs.weights_of(contribution);
+        for (tree, of_labels) in self.trees.iter_mut().zip(&weights.of_labels) {
+            let of_step = |(&level, labels): (&u8, &Vec<u32>)| {
+                labels.iter().map(|&label| of_labels[usize::from(level)][label as usize]).collect()
+            };
+            tree.weights = tree.levels.iter().zip(&tree.labels).map(of_step).collect();
+        }
+    }
+
     /// What a single cell adds to the metric's score. Metrics that see no cells, only groups, leave it to loss.
     fn find_costs(&mut self) {
-        let score = |metric: &dyn Metric, at: usize, one: CellSums| {
-            let mut sums = vec![CellSums::default(); self.trees.len()];
-            sums[at] = one;
-            let score = metric.score(self.aim.costs, &statistics(sums, 1, 1, 0));
+        let score = |metric: &dyn Metric, at: usize, one: CellSums, weight: u64| {
+            let mut sums = Sums::new(self);
+            sums.columns[at] = one;
+            if let Some(sum) = sums.weighed.get_mut(at) {
+                *sum = weight.into();
+            }
+            (sums.n_groups, sums.sum_of_squares) = (1, 1);
+            let score = metric.score(self.aim.costs, &sums.statistics());
             match metric.direction() {
                 Direction::LowerIsBetter => score,
                 Direction::HigherIsBetter => -score,
@@ -174,19 +199,20 @@ impl<'a> Ground<'a> {
         };
         let all = |metric: &dyn Metric| -> Vec<Vec<Vec<f64>>> {
             let of_tree = |(at, tree): (usize, &Tree)| {
-                let nothing = score(metric, at, CellSums::default());
-                let mut known: hash::Map<(u8, u64), f64> = hash::Map::default();
-                let mut cost = |number: u8, spread: u64| {
-                    *known.entry((number, spread)).or_insert_with(|| {
+                let nothing = score(metric, at, CellSums::default(), 0);
+                let mut known: hash::Map<(u8, u64, u64), f64> = hash::Map::default();
+                let mut cost = |number: u8, spread: u64, weight: u64| {
+                    *known.entry((number, spread, weight)).or_insert_with(|| {
                         let one = CellSums { climbed: number.into(), spread: spread.into() };
                         // Times the rows, since scores are means over them.
-                        (score(metric, at, one) - nothing) * self.aim.costs.n_rows as f64
+                        (score(metric, at, one, weight) - nothing) * self.aim.costs.n_rows as f64
                     })
                 };
-                let of_step = |(spread, &number): (&Vec<u64>, &u8)| -> Vec<f64> {
-                    spread.iter().map(|&spread| cost(number, spread)).collect()
+                let of_step = |((spread, &number), step): ((&Vec<u64>, &u8), u8)| -> Vec<f64> {
+                    let leaves = spread.iter().zip(0..);
+                    leaves.map(|(&spread, leaf)| cost(number, spread, tree.weight(step, leaf))).collect()
                 };
-                tree.spread.iter().zip(&tree.numbers).map(of_step).collect()
+                tree.spread.iter().zip(&tree.numbers).zip(0..).map(of_step).collect()
             };
             self.trees.iter().enumerate().map(of_tree).collect()
         };
@@ -323,7 +349,7 @@ impl<'a> Ground<'a> {
 
     /// The sums of groups and of what they leave out.
     pub(super) fn sums(&self, groups: &RowGroups) -> Sums {
-        let mut sums = Sums::new(self.trees.len());
+        let mut sums = Sums::new(self);
         sums.suppressed = self.n_rows();
         for (steps, rows) in groups.iter() {
             let Some(&(cell, _)) = rows.first() else { continue };
@@ -390,6 +416,7 @@ pub(super) fn check(problem: Problem<'_>, name: &str) -> Result<()> {
             "{name} cannot promise {describe}: groups that satisfy it may violate it together"
         )));
     }
+    policy.check_without_labels(name)?;
     records_of(problem, name).map(|_| ())
 }
 
@@ -465,15 +492,20 @@ impl Measured {
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     columns: Vec<CellSums>,
+    /// What the cells of each attribute weigh; empty if the metric contributes no weights.
+    weighed: Vec<u128>,
     n_groups: u64,
     sum_of_squares: u128,
     pub(super) suppressed: u64,
 }
 
 impl Sums {
-    pub(super) fn new(n_attributes: usize) -> Self {
+    pub(super) fn new(ground: &Ground<'_>) -> Self {
+        let n_attributes = ground.trees.len();
+        let is_weighed = ground.aim.metric.contributes().is_some();
         Sums {
             columns: vec![CellSums::default(); n_attributes],
+            weighed: if is_weighed { vec![0; n_attributes] } else { Vec::new() },
             n_groups: 0,
             sum_of_squares: 0,
             suppressed: 0,
@@ -489,6 +521,9 @@ impl Sums {
             sums.climbed += u128::from(rows) * climbed;
             sums.spread += u128::from(rows) * spread;
         }
+        for (at, sum) in self.weighed.iter_mut().enumerate() {
+            *sum += u128::from(rows) * u128::from(ground.trees[at].weight(steps[at], leaves[at]));
+        }
     }
 
     /// One group less.
@@ -500,10 +535,21 @@ impl Sums {
             sums.climbed -= u128::from(rows) * climbed;
             sums.spread -= u128::from(rows) * spread;
         }
+        for (at, sum) in self.weighed.iter_mut().enumerate() {
+            *sum -= u128::from(rows) * u128::from(ground.trees[at].weight(steps[at], leaves[at]));
+        }
     }
 
+    /// What a metric sees. The smallest group is not kept up to date.
     fn statistics(&self) -> Statistics {
-        statistics(self.columns.clone(), self.n_groups, self.sum_of_squares, self.suppressed)
+        Statistics::of_sums(recoding::Sums {
+            suppressed_rows: self.suppressed,
+            n_groups: self.n_groups,
+            smallest_group: None,
+            sum_of_squares: self.sum_of_squares,
+            cells: self.columns.clone(),
+            weighed: self.weighed.clone(),
+        })
     }
 }
 
@@ -519,10 +565,4 @@ pub(super) fn check_limit(name: &str, limit: Option<u64>) -> Result<u64> {
             .with_hint("give a limit of at least 1, or none")),
         limit => Ok(limit.unwrap_or(u64::MAX)),
     }
-}
-
-/// What a metric sees of sums over cells, groups and suppressed rows. The smallest group is not kept up to date.
-fn statistics(cells: Vec<CellSums>, n_groups: u64, sum_of_squares: u128, suppressed_rows: u64) -> Statistics {
-    let smallest_group = None;
-    Statistics::of_sums(recoding::Sums { suppressed_rows, n_groups, smallest_group, sum_of_squares, cells })
 }

@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::group::Measures;
+use crate::group::{Group, Measures, Names};
 use crate::lattice::Grouping;
 use key::{Key, Wide};
 use layout::Packed;
@@ -153,6 +153,16 @@ impl FrequencySet {
     /// How many groups there are.
     pub fn n_groups(&self) -> usize {
         self.measures.n_groups()
+    }
+
+    /// One group, with its labels.
+    pub fn group(&self, group_idx: usize) -> Group<'_> {
+        self.measures.named_group(group_idx, self)
+    }
+
+    /// All groups, with their labels.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
+        (0..self.n_groups()).map(|group_idx| self.group(group_idx))
     }
 
     /// How much memory the groups take, in bytes.
@@ -300,6 +310,13 @@ impl FrequencySet {
             };
             (0..n_records).into_par_iter().filter(is_outside).collect()
         })
+    }
+}
+
+impl Names for FrequencySet {
+    fn name(&self, group_idx: usize, attribute: usize) -> Option<(u8, u32)> {
+        let level = self.grouping.level(attribute)?;
+        Some((level, self.label(group_idx, attribute)))
     }
 }
 

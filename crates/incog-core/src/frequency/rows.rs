@@ -42,6 +42,8 @@ pub struct Rows {
     layout: Arc<KeyLayout>,
     n_rows: usize,
     keys: Keys,
+    /// For each attribute whose lowest level is ruled out, the records of each value.
+    values: Vec<Option<Vec<u64>>>,
     persons: Option<Vec<u32>>,
     sensitive: Vec<Vec<u32>>,
     /// The values of each sensitive column with the persons who have them, made when first asked for.
@@ -75,12 +77,16 @@ impl Rows {
             })
             .collect::<Result<_>>()?;
         let n_rows = table.n_rows();
+        let values = count_values(attributes, n_rows, |at, first, to| {
+            to.copy_from_slice(&columns[at][first..first + to.len()]);
+            Ok(())
+        })?;
         let keys = match layout.width() {
             KeyWidth::U64 => Keys::U64(layout.packed_u64().pack_columns(n_rows, &columns)),
             KeyWidth::U128 => Keys::U128(layout.packed_u128().pack_columns(n_rows, &columns)),
             KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_columns(n_rows, &columns)),
         };
-        Ok(Rows::of_keys(layout, n_rows, keys))
+        Ok(Rows { values, ..Rows::of_keys(layout, n_rows, keys) })
     }
 
     /// The records of a table that is elsewhere: `read` brings the value codes of an attribute for the records from a number
@@ -99,7 +105,8 @@ impl Rows {
             KeyWidth::Wide => Keys::Wide(layout.packed_wide().pack_parts(n_rows, &read)?),
         };
         let pairs = sensitive.iter().map(|_| OnceLock::new()).collect();
-        Ok(Rows { sensitive, pairs, ..Rows::of_keys(layout, n_rows, keys) })
+        let values = count_values(attributes, n_rows, read)?;
+        Ok(Rows { sensitive, pairs, values, ..Rows::of_keys(layout, n_rows, keys) })
     }
 
     fn of_keys(layout: Arc<KeyLayout>, n_rows: usize, keys: Keys) -> Self {
@@ -107,6 +114,7 @@ impl Rows {
             layout,
             n_rows,
             keys,
+            values: Vec::new(),
             persons: None,
             sensitive: Vec::new(),
             pairs: Vec::new(),
@@ -182,7 +190,7 @@ impl Rows {
         method: Method,
     ) -> Result<FrequencySet> {
         let target = packed.target(&self.layout, grouping);
-        let assignment = if demand.is_rows_only() { Assignment::Skip } else { Assignment::Record };
+        let assignment = if demand.counts_rows_only() { Assignment::Skip } else { Assignment::Record };
         let grouped = match self.group_shared(keys, &target, method, assignment) {
             Some(grouped) => grouped,
             None => {
@@ -343,7 +351,7 @@ impl FrequencySource for Rows {
         // groups as long as those fit the cache.
         let has_few_bits = self.n_rows >= SHARED_FROM && self.layout.n_bits_at(grouping) <= DENSE_BITS;
         let counts_all = has_few_bits || self.at_a_time().is_some();
-        if counts_all && demand.is_rows_only() && method == Method::Auto {
+        if counts_all && demand.counts_rows_only() && method == Method::Auto {
             match &self.keys {
                 Keys::U64(keys) => return Ok(self.count_many(keys, grouping)),
                 Keys::U128(keys) => return Ok(self.count_many(keys, grouping)),
@@ -355,6 +363,10 @@ impl FrequencySource for Rows {
 
     fn room(&self) -> Option<u64> {
         self.room
+    }
+
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        self.values.get(attribute)?.as_deref()
     }
 
     fn keys(&self) -> Option<&dyn RecordKeys> {
@@ -419,6 +431,8 @@ impl Records for Rows {
             layout: Arc::clone(&self.layout),
             n_rows: n_kept,
             keys,
+            // Only those of the whole table are asked for.
+            values: Vec::new(),
             persons: self.persons.as_ref().map(|persons| kept(persons, is_kept)),
             sensitive: self.sensitive.iter().map(|codes| kept(codes, is_kept)).collect(),
             pairs: self.sensitive.iter().map(|_| OnceLock::new()).collect(),
@@ -455,6 +469,34 @@ fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
         }
     }
     n_new as usize
+}
+
+/// Value codes that are counted at a time.
+const CODES_AT_A_TIME: usize = 1 << 16;
+
+/// How many records have each value, for attributes whose lowest level is ruled out. `read` brings the value codes of an
+/// attribute for the records from a number on.
+pub(super) fn count_values(
+    attributes: &Attributes,
+    n_rows: usize,
+    read: impl Fn(usize, usize, &mut [u32]) -> Result<()>,
+) -> Result<Vec<Option<Vec<u64>>>> {
+    let mut all = Vec::with_capacity(attributes.len());
+    for (at, attribute) in attributes.iter().enumerate() {
+        if attribute.level_number(0) == 0 {
+            all.push(None);
+            continue;
+        }
+        let mut rows = vec![0; attribute.n_values()];
+        let mut codes = vec![0; n_rows.min(CODES_AT_A_TIME)];
+        for first in (0..n_rows).step_by(CODES_AT_A_TIME) {
+            codes.truncate(n_rows - first);
+            read(at, first, &mut codes)?;
+            codes.iter().for_each(|&code| rows[code as usize] += 1);
+        }
+        all.push(Some(rows));
+    }
+    Ok(all)
 }
 
 /// Records are numbered by `u32`.

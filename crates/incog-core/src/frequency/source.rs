@@ -127,6 +127,13 @@ pub trait FrequencySource: Sync {
         None
     }
 
+    /// How many records have each value of an attribute, by value code, where the lowest level is ruled out: then no counts of
+    /// groups say it. `None` where it is not, and where the source has counts only.
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        let _ = attribute;
+        None
+    }
+
     /// The records' packed keys, where they can be read. For speed: whoever asks has another way.
     fn keys(&self) -> Option<&dyn RecordKeys> {
         None

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
-use crate::frequency::rows::check_number;
+use crate::frequency::rows::{check_number, count_values};
 use crate::frequency::{
     FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
     Scratch,
@@ -45,6 +45,8 @@ pub struct Stored {
     room: u64,
     /// Keys that are read at a time.
     n_keys: usize,
+    /// For each attribute whose lowest level is ruled out, the records of each value.
+    values: Vec<Option<Vec<u64>>>,
 }
 
 impl std::fmt::Debug for Stored {
@@ -84,7 +86,8 @@ impl Stored {
                 .with_hint("allow more memory, or use fewer quasi-identifiers"));
             }
         }
-        Ok(Stored { layout, n_rows, store, room, n_keys })
+        let values = count_values(attributes, n_rows, read)?;
+        Ok(Stored { layout, n_rows, store, room, n_keys, values })
     }
 
     /// Shows all keys, a part at a time.
@@ -153,6 +156,10 @@ impl FrequencySource for Stored {
         self.n_rows as u64
     }
 
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        self.values.get(attribute)?.as_deref()
+    }
+
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         rows_only(demand)?;
         match self.layout.width() {
@@ -184,7 +191,7 @@ impl RecordKeys for Stored {
 }
 
 fn rows_only(demand: &Demand) -> Result<()> {
-    if demand.is_rows_only() {
+    if demand.counts_rows_only() {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Internal, "a policy demands more than rows, which was not stored"))

@@ -4,8 +4,19 @@
 //! Σ |group|² + suppressed · n.
 
 use crate::metric::{Costs, Grows, Metric, Needs, Statistics};
+use crate::registry::{Entry, Status};
 
-pub(super) struct Discernibility;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "discernibility",
+    summary: "DM: each released row costs the size of its group, each suppressed one the whole table",
+    reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
+    doc: include_str!("discernibility.md"),
+    status: Status::Preview,
+    item: &Discernibility,
+};
+
+struct Discernibility;
 
 impl Metric for Discernibility {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {

@@ -12,8 +12,19 @@ use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::statistics::{ORDERED_HEIGHT, climbed as climbed_by_side, ratio};
 use crate::metric::{Cells, Costs, Metric, Needs, Statistics};
 use crate::recoding::Recoding;
+use crate::registry::{Entry, Status};
 
-pub(super) struct DistortionRatio;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "distortion",
+    summary: "levels climbed by all cells, divided by those of a table of top labels",
+    reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
+    doc: include_str!("distortion.md"),
+    status: Status::Preview,
+    item: &DistortionRatio,
+};
+
+struct DistortionRatio;
 
 impl Metric for DistortionRatio {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {

@@ -6,8 +6,19 @@
 
 use crate::metric::statistics::ratio;
 use crate::metric::{Costs, Grows, Metric, Needs, Statistics};
+use crate::registry::{Entry, Status};
 
-pub(super) struct AverageGroupSize;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "average-group-size",
+    summary: "released rows by released groups",
+    reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006 (C_AVG, not divided by k)",
+    doc: include_str!("average_group_size.md"),
+    status: Status::Preview,
+    item: &AverageGroupSize,
+};
+
+struct AverageGroupSize;
 
 impl Metric for AverageGroupSize {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {

@@ -8,8 +8,19 @@
 use std::cmp::Ordering;
 
 use crate::metric::{Costs, Metric, Needs, Statistics, compare_weighted};
+use crate::registry::{Entry, Status};
 
-pub(super) struct Height;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "height",
+    summary: "sum of the levels",
+    reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
+    doc: include_str!("height.md"),
+    status: Status::Preview,
+    item: &Height,
+};
+
+struct Height;
 
 impl Metric for Height {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
@@ -25,7 +36,17 @@ impl Metric for Height {
     }
 }
 
-pub(super) struct WeightedHeight;
+/// `weighted-height` in the registry.
+pub(super) const WEIGHTED: Entry<&'static dyn Metric> = Entry {
+    name: "weighted-height",
+    summary: "sum of the levels, each times the user's weight of the attribute",
+    reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.1",
+    doc: include_str!("weighted_height.md"),
+    status: Status::Preview,
+    item: &WeightedHeight,
+};
+
+struct WeightedHeight;
 
 impl Metric for WeightedHeight {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {

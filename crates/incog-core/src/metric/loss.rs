@@ -11,8 +11,19 @@
 use std::cmp::Ordering;
 
 use crate::metric::{Costs, Metric, Needs, Statistics, clear_order, compare_weighted};
+use crate::registry::{Entry, Status};
 
-pub(super) struct Loss;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "loss",
+    summary: "LM: share of a hierarchy's leaves that a cell could be, mean over all cells",
+    reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
+    doc: include_str!("loss.md"),
+    status: Status::Preview,
+    item: &Loss,
+};
+
+struct Loss;
 
 impl Metric for Loss {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
@@ -40,12 +51,26 @@ impl Metric for Loss {
         Needs::Suppression
     }
 
+    fn depends_on_values(&self) -> bool {
+        true
+    }
+
     fn uses_weights(&self) -> bool {
         true
     }
 }
 
-pub(super) struct GeometricLoss;
+/// `geometric-loss` in the registry.
+pub(super) const GEOMETRIC: Entry<&'static dyn Metric> = Entry {
+    name: "geometric-loss",
+    summary: "LM per attribute, combined as a geometric mean; what ARX optimizes",
+    reference: "Prasser et al.: ARX, the `loss` measure with its default aggregate",
+    doc: include_str!("geometric_loss.md"),
+    status: Status::Preview,
+    item: &GeometricLoss,
+};
+
+struct GeometricLoss;
 
 impl Metric for GeometricLoss {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
@@ -83,6 +108,10 @@ impl Metric for GeometricLoss {
 
     fn needs(&self) -> Needs {
         Needs::Suppression
+    }
+
+    fn depends_on_values(&self) -> bool {
+        true
     }
 
     fn uses_weights(&self) -> bool {

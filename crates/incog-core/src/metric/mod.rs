@@ -3,7 +3,7 @@
 //! A [`Metric`] scores a release, so that the best of all nodes that hold can be picked by the user's own idea
 //! of minimality. Every metric here is a function of a node's levels and of a few sums over its groups
 //! ([`Statistics`]): no metric sees a group, and the sums are integers, so a score does not depend on the order
-//! in which groups were found. `tests/laws.rs` recomputes each from the released labels.
+//! in which groups were found. A metric that needs sums of its own contributes them ([`Contribution`]). `tests/laws.rs` recomputes each from the released labels.
 //!
 //! Conventions: a suppressed row costs 1 per cell (loss, precision) and n in discernibility; an attribute with a
 //! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
@@ -14,6 +14,7 @@
 
 mod fraction;
 mod cells;
+mod contribution;
 mod statistics;
 mod ranking;
 mod group_bounds;
@@ -24,8 +25,11 @@ mod loss;
 mod discernibility;
 mod group_size;
 mod distortion;
+mod non_uniform_entropy;
 
 pub use cells::Cells;
+pub(crate) use contribution::Weights;
+pub use contribution::{Contribution, Covers};
 pub use distortion::Distortion;
 pub(crate) use group_bounds::GroupBounds;
 pub(crate) use ranking::Ranking;
@@ -35,7 +39,7 @@ pub use survey::{Scored, best, describe};
 
 use std::cmp::Ordering;
 
-use crate::registry::{Entry, Status};
+use crate::registry::Entry;
 
 /// Scores a release.
 pub trait Metric: Sync {
@@ -68,6 +72,18 @@ pub trait Metric: Sync {
 
     /// What must be known of a node?
     fn needs(&self) -> Needs;
+
+    /// What labels weigh, for metrics that are made of such weights: see [`Contribution`]. All metrics that are a sum over cells
+    /// can be written with it and without another change.
+    fn contributes(&self) -> Option<&'static Contribution> {
+        None
+    }
+
+    /// Does the score depend on how many rows have which value, suppressed ones included? Then a record tells it with fewer
+    /// digits.
+    fn depends_on_values(&self) -> bool {
+        self.contributes().is_some()
+    }
 
     /// What bounds the cost of a node from groups of others, for metrics that need groups.
     fn grows(&self) -> Option<Grows> {
@@ -132,72 +148,17 @@ pub enum Grows {
     WithFewerGroups,
 }
 
-/// All metrics.
+/// All metrics, the one that is taken unless told otherwise first.
 pub const ALL: &[Entry<&'static dyn Metric>] = &[
-    Entry {
-        name: "loss",
-        summary: "LM: share of a hierarchy's leaves that a cell could be, mean over all cells",
-        reference: "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002",
-        doc: include_str!("loss.md"),
-        status: Status::Preview,
-        item: &loss::Loss,
-    },
-    Entry {
-        name: "geometric-loss",
-        summary: "LM per attribute, combined as a geometric mean; what ARX optimizes",
-        reference: "Prasser et al.: ARX, the `loss` measure with its default aggregate",
-        doc: include_str!("geometric_loss.md"),
-        status: Status::Preview,
-        item: &loss::GeometricLoss,
-    },
-    Entry {
-        name: "height",
-        summary: "sum of the levels",
-        reference: "Samarati: Protecting respondents' identities in microdata release, TKDE 2001",
-        doc: include_str!("height.md"),
-        status: Status::Preview,
-        item: &height::Height,
-    },
-    Entry {
-        name: "weighted-height",
-        summary: "sum of the levels, each times the user's weight of the attribute",
-        reference: "LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.1",
-        doc: include_str!("weighted_height.md"),
-        status: Status::Preview,
-        item: &height::WeightedHeight,
-    },
-    Entry {
-        name: "precision",
-        summary: "Prec: 1 less the mean share of its hierarchy that a cell climbed (higher is better)",
-        reference: "Sweeney: Achieving k-anonymity privacy protection using generalization and suppression, 2002",
-        doc: include_str!("precision.md"),
-        status: Status::Preview,
-        item: &precision::Precision,
-    },
-    Entry {
-        name: "discernibility",
-        summary: "DM: each released row costs the size of its group, each suppressed one the whole table",
-        reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
-        doc: include_str!("discernibility.md"),
-        status: Status::Preview,
-        item: &discernibility::Discernibility,
-    },
-    Entry {
-        name: "average-group-size",
-        summary: "released rows by released groups",
-        reference: "LeFevre, DeWitt, Ramakrishnan: Mondrian, ICDE 2006 (C_AVG, not divided by k)",
-        doc: include_str!("average_group_size.md"),
-        status: Status::Preview,
-        item: &group_size::AverageGroupSize,
-    },
-    Entry {
-        name: "distortion",
-        summary: "levels climbed by all cells, divided by those of a table of top labels",
-        reference: "Wong, Li, Fu, Wang: (α,k)-Anonymity, KDD 2006",
-        doc: include_str!("distortion.md"),
-        status: Status::Preview,
-        item: &distortion::DistortionRatio,
-    },
+    loss::ENTRY,
+    loss::GEOMETRIC,
+    height::ENTRY,
+    height::WEIGHTED,
+    precision::ENTRY,
+    discernibility::ENTRY,
+    group_size::ENTRY,
+    distortion::ENTRY,
+    non_uniform_entropy::ENTRY,
 ];
 
 impl Direction {

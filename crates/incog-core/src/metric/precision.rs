@@ -8,8 +8,19 @@ use std::cmp::Ordering;
 
 use crate::metric::statistics::ratio;
 use crate::metric::{Costs, Direction, Metric, Needs, Statistics, compare_weighted};
+use crate::registry::{Entry, Status};
 
-pub(super) struct Precision;
+/// The metric in the registry.
+pub(super) const ENTRY: Entry<&'static dyn Metric> = Entry {
+    name: "precision",
+    summary: "Prec: 1 less the mean share of its hierarchy that a cell climbed (higher is better)",
+    reference: "Sweeney: Achieving k-anonymity privacy protection using generalization and suppression, 2002",
+    doc: include_str!("precision.md"),
+    status: Status::Preview,
+    item: &Precision,
+};
+
+struct Precision;
 
 impl Metric for Precision {
     fn score(&self, costs: &Costs, node: &Statistics) -> f64 {

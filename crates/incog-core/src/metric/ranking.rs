@@ -60,7 +60,7 @@ impl<'a> Ranking<'a> {
             return None;
         }
         let of_levels = |(position, &highest): (usize, &u8)| -> Option<Vec<f64>> {
-            let lowered = |level| suppressed.lowered(self.costs, position, level);
+            let lowered = |level| suppressed.lowered(self.costs, self.metric, position, level);
             (0..=highest).map(|level| self.metric.term(self.costs, position, &lowered(level))).collect()
         };
         suppressed.levels.iter().enumerate().map(of_levels).collect()

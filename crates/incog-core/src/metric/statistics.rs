@@ -1,6 +1,7 @@
 //! What a metric knows of a node, and of the table as a whole.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use crate::check::{Problem, Sizes};
 use crate::error::{Error, Result};
@@ -8,7 +9,8 @@ use crate::frequency::{FrequencySet, KeyLayout, Method, counted};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
-use crate::metric::Cells;
+use crate::metric::contribution::Known;
+use crate::metric::{Cells, Metric, Weights};
 use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, ValueTable};
 
 /// Weights beyond this say nothing that this does not say.
@@ -34,7 +36,7 @@ pub struct Costs {
     /// The height of each attribute's whole hierarchy.
     pub heights: Vec<u8>,
     /// The number of each of an attribute's levels in its whole hierarchy.
-    numbers: Vec<Vec<u8>>,
+    pub(super) numbers: Vec<Vec<u8>>,
     /// How many leaves each attribute's hierarchy has.
     pub leaves: Vec<u64>,
     /// The user's weight of each attribute; 1 unless given.
@@ -49,6 +51,18 @@ pub struct Costs {
     pub(super) crowds: Vec<Vec<(u64, u128)>>,
     /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
     widest: Vec<Vec<Vec<(u64, u64)>>>,
+    /// For each attribute and level, the rows of each label.
+    pub(super) rows_of_labels: Arc<Vec<Vec<Vec<u64>>>>,
+    /// For each attribute and level, the leaves under each label.
+    pub(super) leaves_of_labels: Arc<Vec<Vec<Vec<u64>>>>,
+    /// For each attribute, the label of each value at the lowest level.
+    pub(super) labels_of_values: Arc<Vec<Vec<u32>>>,
+    /// For each attribute whose lowest level is ruled out, the rows of each value, if the source can tell.
+    pub(super) rows_of_values: Arc<Vec<Option<Vec<u64>>>>,
+    /// The attributes that are ordered domains.
+    pub(super) domains: Domains,
+    /// What metrics contribute.
+    pub(super) known: Known,
 }
 
 impl Costs {
@@ -56,6 +70,7 @@ impl Costs {
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
         let (mut spread, mut rarest, mut widest) = (Vec::new(), Vec::new(), Vec::new());
         let (mut crowds, mut roots) = (Vec::new(), Vec::new());
+        let mut rows_of_labels = Vec::new();
         let layout = problem.source.layout();
         let mut start = 0;
         while start < attributes.len() {
@@ -78,6 +93,7 @@ impl Costs {
                 roots.push(levels.roots);
                 crowds.push(levels.crowds);
                 widest.push(levels.widest);
+                rows_of_labels.push(levels.rows);
             }
             start = end;
         }
@@ -97,6 +113,18 @@ impl Costs {
             roots,
             crowds,
             widest,
+            rows_of_labels: Arc::new(rows_of_labels),
+            leaves_of_labels: Arc::new(attributes.iter().map(leaves_of_labels).collect()),
+            labels_of_values: Arc::new(
+                attributes.iter().map(|attribute| attribute.labels_at(0).to_vec()).collect(),
+            ),
+            rows_of_values: Arc::new(
+                (0..attributes.len())
+                    .map(|at| problem.source.rows_of_values(at).map(<[u64]>::to_vec))
+                    .collect(),
+            ),
+            domains: vec![None; attributes.len()],
+            known: Known::default(),
         })
     }
 
@@ -124,6 +152,9 @@ impl Costs {
                 self.heights[at] = ORDERED_HEIGHT;
             }
         }
+        self.domains.clone_from(domains);
+        // The weights of before were those of hierarchies.
+        self.known = Known::default();
         self
     }
 
@@ -209,6 +240,17 @@ struct LevelCosts {
     roots: Vec<f64>,
     crowds: Vec<(u64, u128)>,
     widest: Vec<Vec<(u64, u64)>>,
+    rows: Vec<Vec<u64>>,
+}
+
+/// For each level, the leaves under each label.
+fn leaves_of_labels(attribute: &Attribute) -> Vec<Vec<u64>> {
+    let hierarchy = attribute.hierarchy();
+    let at_level = |level: u8| {
+        let labels = 0..hierarchy.labels(level).len() as u32;
+        labels.map(|label| hierarchy.leaves_under(level, label)).collect()
+    };
+    (0..=attribute.height()).map(at_level).collect()
 }
 
 impl LevelCosts {
@@ -242,7 +284,9 @@ impl LevelCosts {
                 for (label, &rows) in labels() {
                     above[hierarchy.parent(level, label as u32) as usize] += rows;
                 }
-                by_label = above;
+                costs.rows.push(std::mem::replace(&mut by_label, above));
+            } else {
+                costs.rows.push(std::mem::take(&mut by_label));
             }
         }
         costs
@@ -279,9 +323,11 @@ pub(crate) struct Spreads<'a> {
     attributes: &'a Attributes,
     /// For each attribute and level. Made when first asked for.
     others: Vec<Vec<OnceLock<Others>>>,
+    /// The same of the weights that the metric contributes, if it does.
+    weights: Option<(Arc<Weights>, Vec<Vec<OnceLock<Others>>>)>,
 }
 
-/// How many other leaves are under the label of each code.
+/// How many other leaves are under the label of each code, or what it weighs.
 #[derive(Debug)]
 struct Others {
     of_codes: Vec<u64>,
@@ -290,21 +336,31 @@ struct Others {
 }
 
 impl<'a> Spreads<'a> {
-    pub(crate) fn new(layout: &'a KeyLayout, attributes: &'a Attributes) -> Self {
+    /// For searches by a metric.
+    pub(crate) fn new(
+        layout: &'a KeyLayout,
+        attributes: &'a Attributes,
+        costs: &Costs,
+        metric: &dyn Metric,
+    ) -> Self {
         let levels = |attribute: &Attribute| (0..=attribute.height()).map(|_| OnceLock::new()).collect();
-        Spreads { layout, attributes, others: attributes.iter().map(levels).collect() }
+        let unknown = || attributes.iter().map(levels).collect();
+        let weights = metric.contributes().map(|contribution| (costs.weights_of(contribution), unknown()));
+        Spreads { layout, attributes, others: unknown(), weights }
     }
 
     fn others(&self, attribute: usize, level: u8) -> &Others {
         self.others[attribute][usize::from(level)].get_or_init(|| {
             let hierarchy = self.attributes[attribute].hierarchy();
-            let labels = self.layout.labels_of_codes(attribute, level);
-            let of_codes: Vec<u64> =
-                labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect();
-            let of_all =
-                of_codes.first().copied().filter(|first| of_codes.iter().all(|others| others == first));
-            Others { of_codes, of_all }
+            self.by_code(attribute, level, |label| hierarchy.leaves_under(level, label) - 1)
         })
+    }
+
+    fn by_code(&self, attribute: usize, level: u8, of_label: impl Fn(u32) -> u64) -> Others {
+        let labels = self.layout.labels_of_codes(attribute, level);
+        let of_codes: Vec<u64> = labels.iter().map(|&label| of_label(label)).collect();
+        let of_all = of_codes.first().copied().filter(|first| of_codes.iter().all(|others| others == first));
+        Others { of_codes, of_all }
     }
 
     /// What metrics that see no group need to know of a node, given the groups that are left out.
@@ -312,11 +368,9 @@ impl<'a> Spreads<'a> {
         let mut node = Statistics::of_levels(levels);
         let rows = refused.measures().rows();
         node.suppressed_rows = rows.iter().sum();
-        for attribute in 0..self.attributes.len() {
-            let others = self.others(attribute, node.levels[attribute]);
+        let sum = |attribute: usize, others: &Others| {
             if let Some(others) = others.of_all {
-                node.suppressed_spread[attribute] = u128::from(node.suppressed_rows) * u128::from(others);
-                continue;
+                return u128::from(node.suppressed_rows) * u128::from(others);
             }
             let mut rows = rows.iter();
             let mut sum = 0_u128;
@@ -325,8 +379,22 @@ impl<'a> Spreads<'a> {
                     sum += u128::from(rows) * u128::from(others.of_codes[code as usize]);
                 }
             });
-            node.suppressed_spread[attribute] = sum;
+            sum
+        };
+        let attributes = 0..self.attributes.len();
+        let suppressed_spread =
+            attributes.clone().map(|at| sum(at, self.others(at, node.levels[at]))).collect();
+        if let Some((weights, of_codes)) = &self.weights {
+            let weighed = attributes.map(|at| {
+                let level = node.levels[at];
+                let of_labels = &weights.of_labels[at][usize::from(level)];
+                let of_codes = of_codes[at][usize::from(level)]
+                    .get_or_init(|| self.by_code(at, level, |label| of_labels[label as usize]));
+                sum(at, of_codes)
+            });
+            node.seen = Seen::Sums(weighed.collect());
         }
+        node.suppressed_spread = suppressed_spread;
         node
     }
 }
@@ -348,9 +416,30 @@ pub struct Statistics {
     suppressed_spread: Vec<u128>,
     /// For each attribute, sums over the released cells, where recoding is local.
     cells: Option<Vec<CellSums>>,
+    /// What contributions are added up over.
+    seen: Seen,
+}
+
+/// How many rows have which label, as far as metrics need to know that contribute weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nobody has looked, or nothing is suppressed.
+    Nothing,
+    /// For each attribute, the weights of the metric that a search aims at: those of the suppressed rows of a node, of the
+    /// released rows of a local recoding.
+    Sums(Vec<u128>),
+    /// For each attribute, the suppressed rows of a node by their labels, ascending.
+    Suppressed(Vec<Vec<(u32, u64)>>),
+    /// For each attribute, the released rows of a local recoding by their sides, ascending.
+    Released(Vec<Vec<(Side, u64)>>),
 }
 
 impl Statistics {
+    /// What contributions are added up over.
+    pub(super) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
     /// All that is known of a node at which nothing is suppressed and whose groups were not looked at.
     pub(crate) fn of_levels(levels: Vec<u8>) -> Self {
         Statistics {
@@ -361,6 +450,7 @@ impl Statistics {
             smallest_group: None,
             sum_of_squares: 0,
             cells: None,
+            seen: Seen::Nothing,
         }
     }
 
@@ -376,12 +466,16 @@ impl Statistics {
 
     /// The least that the same with a lower level of one attribute can cost, where rows that are suppressed stay suppressed
     /// when levels are lowered: those rows, with the widest labels that they can have. For the cost of that attribute.
-    pub(crate) fn lowered(&self, costs: &Costs, attribute: usize, level: u8) -> Self {
+    pub(crate) fn lowered(&self, costs: &Costs, metric: &dyn Metric, attribute: usize, level: u8) -> Self {
         debug_assert!(level <= self.levels[attribute]);
         let mut lowered = self.clone();
         lowered.levels[attribute] = level;
         let most = costs.most_spread(attribute, level, self.suppressed_rows);
         lowered.suppressed_spread[attribute] = self.suppressed_spread[attribute].min(most);
+        if let (Seen::Sums(sums), Some(contribution)) = (&mut lowered.seen, metric.contributes()) {
+            let most = costs.weights_of(contribution).most(attribute, level, self.suppressed_rows);
+            sums[attribute] = sums[attribute].min(most);
+        }
         lowered
     }
 
@@ -409,6 +503,7 @@ impl Statistics {
             }
             sums
         };
+        all.seen = Seen::Released((0..attributes.len()).map(|at| cells.counts(at).collect()).collect());
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
     }
@@ -419,7 +514,9 @@ impl Statistics {
         let levels: Vec<Vec<u8>> =
             (0..recoding.n_attributes()).map(|at| recoding.levels(at).to_vec()).collect();
         let levels = values.by_slot(&levels)?;
-        Ok(Statistics::of_sums(values.judge(problem, &levels)?.sums))
+        let judged = values.judge(problem, &levels)?;
+        let sides = values.released(&levels, &judged);
+        Ok(Statistics { seen: Seen::Released(sides), ..Statistics::of_sums(judged.sums) })
     }
 
     /// What a search has added up.
@@ -430,6 +527,7 @@ impl Statistics {
             smallest_group: sums.smallest_group,
             sum_of_squares: sums.sum_of_squares,
             cells: Some(sums.cells),
+            seen: if sums.weighed.is_empty() { Seen::Nothing } else { Seen::Sums(sums.weighed) },
             ..Statistics::of_levels(Vec::new())
         }
     }
@@ -453,6 +551,14 @@ impl Statistics {
             }
             sums
         };
+        let sides = |at: usize| {
+            let mut sides: BTreeMap<Side, u64> = BTreeMap::new();
+            for (number, rows) in boxes() {
+                *sides.entry(recoding.side(number, at)).or_insert(0) += rows;
+            }
+            sides.into_iter().collect()
+        };
+        all.seen = Seen::Released((0..attributes.len()).map(sides).collect());
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
     }
@@ -467,6 +573,7 @@ impl Statistics {
         let mut node = Statistics::of_levels(levels);
         // Asked for all groups at once: whether one is left out may depend on the others.
         let refused = problem.policy.refused(set)?;
+        let mut labels: Vec<Vec<(u32, u64)>> = vec![Vec::with_capacity(refused.len()); attributes.len()];
         let mut refused = refused.iter().copied().peekable();
         for (group_idx, group) in set.measures().groups().enumerate() {
             let rows = group.rows();
@@ -482,8 +589,24 @@ impl Statistics {
                 let label = set.label(group_idx, at);
                 let others = attribute.hierarchy().leaves_under(node.levels[at], label) - 1;
                 node.suppressed_spread[at] += u128::from(rows) * u128::from(others);
+                labels[at].push((label, rows));
             }
+        }
+        if node.suppressed_rows > 0 {
+            labels.iter_mut().for_each(add_up);
+            node.seen = Seen::Suppressed(labels);
         }
         Ok(node)
     }
+}
+
+/// Adds up the rows of equal labels, and sorts them.
+fn add_up(labels: &mut Vec<(u32, u64)>) {
+    labels.sort_unstable();
+    labels.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 += if is_same { next.1 } else { 0 };
+        is_same
+    });
+    labels.shrink_to_fit();
 }

@@ -2,8 +2,38 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "alpha-k",
+    summary: "no sensitive value has a greater share of a group than alpha",
+    reference: "Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006",
+    doc: include_str!("alpha_k.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, ALPHA],
+        optional: &[VALUES],
+        build: |parameters| Ok(Box::new(AlphaDeassociation::new(parameters)?)),
+    },
+};
+
+const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    kind: Kind::Number,
+    expects: "a number above 0 and at most 1, such as 0.5",
+    about: "The greatest share of a group that a value may have: 0.5, \"50%\" or \"1/2\".",
+    samples: &["0.5", "1/3", "0.25", "0.4", "2/3", "0.75", "1"],
+};
+
+const VALUES: Parameter = Parameter {
+    name: "values",
+    kind: Kind::Values,
+    expects: "a list of values of the sensitive column",
+    about: "The values that `alpha` is about, as if they were one; every value for itself unless given.",
+    samples: &[],
+};
 
 /// No value has a greater share of a group than α (α-deassociation).
 ///
@@ -18,12 +48,13 @@ pub struct AlphaDeassociation {
 
 impl AlphaDeassociation {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let alpha = needed(parameters.alpha, Parameter::Alpha)?;
+        let alpha = parameters.number(&ALPHA)?;
         if alpha.is_zero() || alpha > Fraction::ONE {
             return Err(Error::input(format!("alpha is {alpha}, which is not above 0 and at most 1"))
                 .with_hint("alpha is the greatest share that a value may have of a group, such as 0.5"));
         }
-        let pooled = parameters.values.clone().map(|mut values| {
+        let pooled = parameters.values(&VALUES)?.map(|values| {
+            let mut values = values.to_vec();
             values.sort_unstable();
             values.dedup();
             values

@@ -2,8 +2,50 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::{Overall, needed};
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::privacy::parameters::Overall;
+use crate::privacy::{
+    Choice, Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive,
+};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "beta-likeness",
+    summary: "no share of a sensitive value grows by more than beta of itself",
+    reference: "Cao, Karras: Publishing microdata with a robust privacy guarantee, VLDB 2012",
+    doc: include_str!("beta_likeness.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, BETA],
+        optional: &[LIKENESS],
+        build: |parameters| Ok(Box::new(BetaLikeness::new(parameters)?)),
+    },
+};
+
+const BETA: Parameter = Parameter {
+    name: "beta",
+    kind: Kind::Number,
+    expects: "a number above 0, such as 2",
+    about: "By what part of itself a share may grow.",
+    samples: &["0.1", "0.5", "1", "4/3", "2", "5"],
+};
+
+const LIKENESS: Parameter = Parameter {
+    name: "likeness",
+    kind: Kind::Choice(Choice {
+        about: "Which bound beta-likeness sets.",
+        names: &[
+            ("basic", "A share grows by at most beta of itself."),
+            (
+                "enhanced",
+                "Also by at most the negative logarithm of itself: frequent values are bounded too.",
+            ),
+        ],
+    }),
+    expects: "basic or enhanced",
+    about: "Which bound by `beta`; the enhanced one unless given.",
+    samples: &[],
+};
 
 /// Floats are off by far less than this part of a logarithm.
 const MARGIN: f64 = 1e-12;
@@ -52,12 +94,12 @@ pub struct BetaLikeness {
 
 impl BetaLikeness {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let beta = needed(parameters.beta, Parameter::Beta)?;
+        let beta = parameters.number(&BETA)?;
         if beta.is_zero() {
             return Err(Error::input("beta is 0").with_hint("beta is above 0, such as 2"));
         }
         let sensitive = parameters.sensitive()?;
-        let likeness = parameters.likeness.unwrap_or(Likeness::Enhanced);
+        let likeness = parameters.name(&LIKENESS)?.and_then(Likeness::parse).unwrap_or(Likeness::Enhanced);
         Ok(BetaLikeness { overall: Overall::new(sensitive.overall()), sensitive, beta, likeness })
     }
 

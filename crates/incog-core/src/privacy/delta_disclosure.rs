@@ -2,8 +2,31 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::{Overall, needed};
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::privacy::parameters::Overall;
+use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "delta-disclosure",
+    summary: "no share of a sensitive value moves by a factor of e^delta",
+    reference: "Brickell, Shmatikov: The cost of privacy, KDD 2008",
+    doc: include_str!("delta_disclosure.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, DELTA],
+        optional: &[],
+        build: |parameters| Ok(Box::new(DeltaDisclosure::new(parameters)?)),
+    },
+};
+
+const DELTA: Parameter = Parameter {
+    name: "delta",
+    kind: Kind::Number,
+    expects: "a number above 0, such as 1.5",
+    about: "How far the logarithm of a share may move.",
+    samples: &["0.1", "0.5", "1", "1.5", "3"],
+};
 
 /// Floats are off by far less than this part of e^δ.
 const MARGIN: f64 = 1e-12;
@@ -26,7 +49,7 @@ pub struct DeltaDisclosure {
 
 impl DeltaDisclosure {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let delta = needed(parameters.delta, Parameter::Delta)?;
+        let delta = parameters.number(&DELTA)?;
         if delta.is_zero() {
             return Err(Error::input("delta is 0").with_hint("delta is above 0, such as 1.5"));
         }

@@ -2,8 +2,30 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::privacy::{Closure, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "distinct-l",
+    summary: "every group has at least l different sensitive values",
+    reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+    doc: include_str!("distinct_l.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, L],
+        optional: &[],
+        build: |parameters| Ok(Box::new(DistinctDiversity::new(parameters)?)),
+    },
+};
+
+pub(super) const L: Parameter = Parameter {
+    name: "l",
+    kind: Kind::Number,
+    expects: "a number from 1, such as 3",
+    about: "How many values a group has, in the sense of the model.",
+    samples: &["1", "2", "3"],
+};
 
 /// Every group has at least ℓ different values.
 ///
@@ -17,7 +39,7 @@ pub struct DistinctDiversity {
 
 impl DistinctDiversity {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let l = needed(parameters.l, Parameter::L)?;
+        let l = parameters.number(&L)?;
         let sensitive = parameters.sensitive()?;
         sensitive.check_l(l)?;
         let l = l.whole().ok_or_else(|| {

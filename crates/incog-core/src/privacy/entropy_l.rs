@@ -2,10 +2,25 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
+use crate::privacy::distinct_l::L;
 use crate::privacy::fraction::greatest_common_divisor;
 use crate::privacy::natural::Natural;
-use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{Closure, Fraction, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "entropy-l",
+    summary: "sensitive values are spread in every group as evenly as l equally frequent ones",
+    reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+    doc: include_str!("entropy_l.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, L],
+        optional: &[],
+        build: |parameters| Ok(Box::new(EntropyDiversity::new(parameters)?)),
+    },
+};
 
 /// Floats decide where e^entropy and ℓ differ by more than this part of ℓ; their error is far below it.
 const MARGIN: f64 = 1e-8;
@@ -24,7 +39,7 @@ pub struct EntropyDiversity {
 
 impl EntropyDiversity {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let l = needed(parameters.l, Parameter::L)?;
+        let l = parameters.number(&L)?;
         let sensitive = parameters.sensitive()?;
         sensitive.check_l(l)?;
         Ok(EntropyDiversity { sensitive, l })
@@ -105,8 +120,7 @@ mod tests {
 
     fn check(counts: &[u64], l: &str) -> bool {
         let sensitive = Sensitive::counted("illness", 0, vec![1; 64]);
-        let l = Some(l.parse().unwrap());
-        let parameters = Parameters { sensitive: Some(sensitive), l, ..Parameters::default() };
+        let parameters = Parameters::of(sensitive).with("l", l.parse::<Fraction>().unwrap());
         EntropyDiversity::new(&parameters).unwrap().holds(counts)
     }
 

@@ -3,8 +3,30 @@
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Parameter, Parameters, PrivacyModel, Unit};
+use crate::privacy::{Closure, Kind, Model, Parameter, Parameters, PrivacyModel, Unit};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "k-anonymity",
+    summary: "every person looks like at least k - 1 others",
+    reference: "Samarati, Sweeney: Protecting privacy when disclosing information, 1998",
+    doc: include_str!("k_anonymity.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[K],
+        optional: &[],
+        build: |parameters| Ok(Box::new(KAnonymity::from_parameters(parameters)?)),
+    },
+};
+
+const K: Parameter = Parameter {
+    name: "k",
+    kind: Kind::Whole,
+    expects: "a whole number from 1",
+    about: "How many look alike at least.",
+    samples: &["1", "2", "3", "5"],
+};
 
 /// Groups of at least k.
 ///
@@ -26,7 +48,7 @@ impl KAnonymity {
     }
 
     pub(super) fn from_parameters(parameters: &Parameters) -> Result<Self> {
-        let k = needed(parameters.k, Parameter::K)?;
+        let k = parameters.whole(&K)?;
         match parameters.unit {
             Unit::Rows => KAnonymity::new(k),
             Unit::Persons => KAnonymity::of_persons(k),

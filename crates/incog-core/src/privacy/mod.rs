@@ -48,7 +48,7 @@ pub use entropy_l::EntropyDiversity;
 pub use fraction::Fraction;
 pub(crate) use fraction::compare as compare_fractions;
 pub use k_anonymity::KAnonymity;
-pub use parameters::{Model, Parameter, Parameters, Sensitive, Unit, build};
+pub use parameters::{Choice, Kind, Model, Parameter, Parameters, Sensitive, Unit, Value, build};
 pub use policy::{Judgement, Policy, Pruning};
 pub use recursive_cl::RecursiveDiversity;
 pub use t_closeness::Closeness;
@@ -58,9 +58,12 @@ use std::fmt::Debug;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group};
-use crate::registry::{Entry, Status};
+use crate::registry::Entry;
 
 /// What stays true when groups merge.
+///
+/// For a model that looks at [labels](Demand::labels), groups merge as generalizing merges them: the merged group has the more
+/// general labels, or lacks those of an attribute that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closure {
     /// Nothing.
@@ -90,7 +93,7 @@ pub trait PrivacyModel: Debug + Send + Sync {
     /// How many rows are in refused groups. Overridden where there is a faster way to the same number.
     fn refused_rows(&self, set: &FrequencySet) -> Result<u64> {
         let mut refused = 0;
-        for group in set.measures().groups() {
+        for group in set.groups() {
             if !self.admits(group)? {
                 refused += group.rows();
             }
@@ -119,103 +122,27 @@ pub trait PrivacyModel: Debug + Send + Sync {
 
 /// The models that a job file can name, with the one that `k = ...` stands for first.
 pub const ALL: &[Entry<Model>] = &[
-    Entry {
-        name: "k-anonymity",
-        summary: "every person looks like at least k - 1 others",
-        reference: "Samarati, Sweeney: Protecting privacy when disclosing information, 1998",
-        doc: include_str!("k_anonymity.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::K],
-            optional: &[],
-            build: |parameters| Ok(Box::new(KAnonymity::from_parameters(parameters)?)),
-        },
-    },
-    Entry {
-        name: "alpha-k",
-        summary: "no sensitive value has a greater share of a group than alpha",
-        reference: "Wong, Li, Fu, Wang: (alpha,k)-Anonymity, KDD 2006",
-        doc: include_str!("alpha_k.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::Alpha],
-            optional: &[Parameter::Values],
-            build: |parameters| Ok(Box::new(AlphaDeassociation::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "distinct-l",
-        summary: "every group has at least l different sensitive values",
-        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
-        doc: include_str!("distinct_l.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::L],
-            optional: &[],
-            build: |parameters| Ok(Box::new(DistinctDiversity::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "entropy-l",
-        summary: "sensitive values are spread in every group as evenly as l equally frequent ones",
-        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
-        doc: include_str!("entropy_l.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::L],
-            optional: &[],
-            build: |parameters| Ok(Box::new(EntropyDiversity::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "recursive-cl",
-        summary: "no group's most frequent value outweighs c times its rarer ones",
-        reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
-        doc: include_str!("recursive_cl.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::C, Parameter::L],
-            optional: &[],
-            build: |parameters| Ok(Box::new(RecursiveDiversity::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "t-closeness",
-        summary: "sensitive values are spread in every group almost as in all rows",
-        reference: "Li, Li, Venkatasubramanian: t-Closeness, ICDE 2007",
-        doc: include_str!("t_closeness.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::T],
-            optional: &[Parameter::Distance],
-            build: |parameters| Ok(Box::new(Closeness::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "delta-disclosure",
-        summary: "no share of a sensitive value moves by a factor of e^delta",
-        reference: "Brickell, Shmatikov: The cost of privacy, KDD 2008",
-        doc: include_str!("delta_disclosure.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::Delta],
-            optional: &[],
-            build: |parameters| Ok(Box::new(DeltaDisclosure::new(parameters)?)),
-        },
-    },
-    Entry {
-        name: "beta-likeness",
-        summary: "no share of a sensitive value grows by more than beta of itself",
-        reference: "Cao, Karras: Publishing microdata with a robust privacy guarantee, VLDB 2012",
-        doc: include_str!("beta_likeness.md"),
-        status: Status::Preview,
-        item: Model {
-            required: &[Parameter::Sensitive, Parameter::Beta],
-            optional: &[Parameter::Likeness],
-            build: |parameters| Ok(Box::new(BetaLikeness::new(parameters)?)),
-        },
-    },
+    k_anonymity::ENTRY,
+    alpha_k::ENTRY,
+    distinct_l::ENTRY,
+    entropy_l::ENTRY,
+    recursive_cl::ENTRY,
+    t_closeness::ENTRY,
+    delta_disclosure::ENTRY,
+    beta_likeness::ENTRY,
 ];
+
+/// Every parameter that some model takes, once, in the order of the models. The first model is not among them: `k` in `[policy]`
+/// asks for it.
+pub fn parameters() -> Vec<&'static Parameter> {
+    let mut all: Vec<&'static Parameter> = Vec::new();
+    for parameter in ALL.iter().skip(1).flat_map(|entry| entry.item.parameters()) {
+        if all.iter().all(|known| known.name != parameter.name) {
+            all.push(parameter);
+        }
+    }
+    all
+}
 
 /// A group has a value, or more of it, that the rows lack with which it is compared: they are not all rows.
 fn unknown_value() -> Error {

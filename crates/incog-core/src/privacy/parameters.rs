@@ -1,93 +1,87 @@
 //! What can a model be asked for?
 //!
-//! Each model lists the [`Parameter`]s that it takes. Whoever reads a job fills in [`Parameters`], as far as the job
-//! names them; [`build`] refuses what the model does not take, misses what it needs, and makes the model. Text has
-//! become exact numbers and codes by then: no model parses anything, and no message has a cell in it.
+//! The entry of a model describes each [`Parameter`] that it takes: its key in a job file, what kind of thing is written
+//! there, and some samples. All that reads, checks, records or lists parameters goes by that description; no other place names
+//! them. Whoever reads a job fills in [`Parameters`], as far as the job names them; [`build`] refuses what the model does
+//! not take, misses what it needs, and makes the model. Text has become exact numbers and codes by then: no model parses
+//! anything, and no message has a cell in it.
 
-use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySource, Method, counted};
 use crate::group::{Demand, Group, Measures, NOBODY, persons_of};
 use crate::lattice::Grouping;
-use crate::privacy::{ALL, Closure, Distance, Fraction, Likeness, PrivacyModel};
-use crate::registry::{find, nearest};
+use crate::privacy::{ALL, Closure, Distance, Fraction, PrivacyModel};
+use crate::registry::{Entry, find, nearest};
 use crate::table::Column;
 
-/// Something that a job may say of a model; the name is the key there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Parameter {
-    /// `k`: how many look alike at least.
-    K,
-    /// `sensitive`: the column whose values are protected.
-    Sensitive,
-    /// `alpha`: the greatest share of a value in a group.
-    Alpha,
-    /// `values`: the values that `alpha` is about, as one.
+/// Something that a job may say of a model. Two parameters of one name are the same parameter, whichever models take it.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// The key in a job file.
+    pub name: &'static str,
+    /// What is written there.
+    pub kind: Kind,
+    /// What may be written there, for messages: "a number above 0, such as 2".
+    pub expects: &'static str,
+    /// What it means, for whoever writes a job.
+    pub about: &'static str,
+    /// Numbers that make sense, for tests of all models: some of them strict, some lax. Only numbers need samples.
+    pub samples: &'static [&'static str],
+}
+
+/// What kind of thing is written for a parameter.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// The name of the sensitive column.
+    Column,
+    /// A whole number.
+    Whole,
+    /// A number, read exactly: 0.5, 50% or 1/2.
+    Number,
+    /// Some values of the sensitive column.
     Values,
-    /// `l`: how many values a group has, in the sense of the model.
-    L,
-    /// `c`: how many times as frequent as the rare ones the most frequent value may be.
-    C,
-    /// `t`: how far a group may be from all rows.
-    T,
-    /// `distance`: how far values are apart.
-    Distance,
-    /// `delta`: how far the logarithm of a share may move.
-    Delta,
-    /// `beta`: by what part of itself a share may grow.
-    Beta,
-    /// `likeness`: which of the two bounds by `beta`.
-    Likeness,
+    /// One of some names.
+    Choice(Choice),
+    /// One of the names of [distances](Distance), which a parameter of kind `Order` or `Hierarchy` completes.
+    Distance(Choice),
+    /// All values of the sensitive column from the lowest to the highest, for ordered distances.
+    Order,
+    /// The labels of the values of the sensitive column, for hierarchical distances.
+    Hierarchy,
+}
+
+/// Names to choose from.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// What is chosen.
+    pub about: &'static str,
+    /// Each name, and what it means.
+    pub names: &'static [(&'static str, &'static str)],
+}
+
+impl Choice {
+    /// The names alone.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.iter().map(|&(name, _)| name)
+    }
+
+    /// That name as the choice has it, if it is one.
+    pub fn find(&self, name: &str) -> Option<&'static str> {
+        self.names().find(|known| *known == name)
+    }
 }
 
 impl Parameter {
-    /// All parameters.
-    pub const ALL: [Parameter; 11] = [
-        Parameter::K,
-        Parameter::Sensitive,
-        Parameter::Alpha,
-        Parameter::Values,
-        Parameter::L,
-        Parameter::C,
-        Parameter::T,
-        Parameter::Distance,
-        Parameter::Delta,
-        Parameter::Beta,
-        Parameter::Likeness,
-    ];
-
-    /// The key in a job file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Parameter::K => "k",
-            Parameter::Sensitive => "sensitive",
-            Parameter::Alpha => "alpha",
-            Parameter::Values => "values",
-            Parameter::L => "l",
-            Parameter::C => "c",
-            Parameter::T => "t",
-            Parameter::Distance => "distance",
-            Parameter::Delta => "delta",
-            Parameter::Beta => "beta",
-            Parameter::Likeness => "likeness",
-        }
-    }
-
-    /// What may be written there.
-    pub fn expects(self) -> &'static str {
-        match self {
-            Parameter::K => "a whole number from 1",
-            Parameter::Sensitive => "the name of a sensitive column",
-            Parameter::Alpha => "a number above 0 and at most 1, such as 0.5",
-            Parameter::Values => "a list of values of the sensitive column",
-            Parameter::L => "a number from 1, such as 3",
-            Parameter::C => "a number above 0, such as 2",
-            Parameter::T => "a number from 0 to 1, such as 0.2",
-            Parameter::Distance => "equal, ordered or hierarchical",
-            Parameter::Delta => "a number above 0, such as 1.5",
-            Parameter::Beta => "a number above 0, such as 2",
-            Parameter::Likeness => "basic or enhanced",
-        }
-    }
+    /// `sensitive`: the column whose values are protected.
+    pub const SENSITIVE: Parameter = Parameter {
+        name: "sensitive",
+        kind: Kind::Column,
+        expects: "the name of a sensitive column",
+        about: "The column whose values are protected; its role is \"sensitive\".",
+        samples: &[],
+    };
 }
 
 /// What is counted.
@@ -107,92 +101,162 @@ pub struct Parameters {
     pub unit: Unit,
     /// The sensitive column.
     pub sensitive: Option<Sensitive>,
-    /// k.
-    pub k: Option<u64>,
-    /// α.
-    pub alpha: Option<Fraction>,
-    /// The codes of the values that α is about.
-    pub values: Option<Vec<u32>>,
-    /// ℓ.
-    pub l: Option<Fraction>,
-    /// c.
-    pub c: Option<Fraction>,
-    /// t.
-    pub t: Option<Fraction>,
-    /// How far values are apart; all equally unless given.
-    pub distance: Option<Distance>,
-    /// δ.
-    pub delta: Option<Fraction>,
-    /// β.
-    pub beta: Option<Fraction>,
-    /// Which bound; the enhanced one unless given.
-    pub likeness: Option<Likeness>,
+    /// All others, by name.
+    given: BTreeMap<&'static str, Value>,
 }
 
+/// What is given for a parameter.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// For [`Kind::Whole`].
+    Whole(u64),
+    /// For [`Kind::Number`].
+    Number(Fraction),
+    /// For [`Kind::Values`]: their codes.
+    Values(Vec<u32>),
+    /// For [`Kind::Choice`].
+    Name(&'static str),
+    /// For [`Kind::Distance`].
+    Distance(Distance),
+}
+
+macro_rules! into_value {
+    ($($from:ty => $variant:ident),*) => {$(
+        impl From<$from> for Value {
+            fn from(value: $from) -> Value {
+                Value::$variant(value)
+            }
+        }
+    )*};
+}
+into_value!(u64 => Whole, Fraction => Number, Vec<u32> => Values, &'static str => Name, Distance => Distance);
+
 impl Parameters {
-    /// Those that were given.
-    pub fn given(&self) -> impl Iterator<Item = Parameter> {
-        Parameter::ALL.into_iter().filter(|parameter| match parameter {
-            Parameter::K => self.k.is_some(),
-            Parameter::Sensitive => self.sensitive.is_some(),
-            Parameter::Alpha => self.alpha.is_some(),
-            Parameter::Values => self.values.is_some(),
-            Parameter::L => self.l.is_some(),
-            Parameter::C => self.c.is_some(),
-            Parameter::T => self.t.is_some(),
-            Parameter::Distance => self.distance.is_some(),
-            Parameter::Delta => self.delta.is_some(),
-            Parameter::Beta => self.beta.is_some(),
-            Parameter::Likeness => self.likeness.is_some(),
-        })
+    /// Nothing yet but what is counted.
+    pub fn counting(unit: Unit) -> Self {
+        Parameters { unit, ..Parameters::default() }
+    }
+
+    /// A sensitive column, counted as it is, and nothing else yet.
+    pub fn of(sensitive: Sensitive) -> Self {
+        Parameters { unit: sensitive.unit(), sensitive: Some(sensitive), given: BTreeMap::new() }
+    }
+
+    /// The same with one more parameter.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Gives a parameter.
+    pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.given.insert(name, value.into());
+    }
+
+    /// The names of those that are given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let sensitive = self.sensitive.as_ref().map(|_| Parameter::SENSITIVE.name);
+        sensitive.into_iter().chain(self.given.keys().copied())
     }
 
     /// The sensitive column, which the model needs.
-    pub(super) fn sensitive(&self) -> Result<Sensitive> {
-        self.sensitive.clone().ok_or_else(|| missing(Parameter::Sensitive))
+    pub fn sensitive(&self) -> Result<Sensitive> {
+        self.sensitive.clone().ok_or_else(|| missing(&Parameter::SENSITIVE))
+    }
+
+    /// A number that the model needs.
+    pub fn number(&self, parameter: &Parameter) -> Result<Fraction> {
+        match self.given.get(parameter.name) {
+            Some(Value::Number(number)) => Ok(*number),
+            Some(Value::Whole(number)) => Ok(Fraction::from(*number)),
+            Some(_) => Err(of_another_kind()),
+            None => Err(missing(parameter)),
+        }
+    }
+
+    /// A whole number that the model needs.
+    pub fn whole(&self, parameter: &Parameter) -> Result<u64> {
+        match self.given.get(parameter.name) {
+            Some(Value::Whole(number)) => Ok(*number),
+            Some(_) => Err(of_another_kind()),
+            None => Err(missing(parameter)),
+        }
+    }
+
+    /// Some values, by their codes.
+    pub fn values(&self, parameter: &Parameter) -> Result<Option<&[u32]>> {
+        match self.given.get(parameter.name) {
+            Some(Value::Values(values)) => Ok(Some(values)),
+            Some(_) => Err(of_another_kind()),
+            None => Ok(None),
+        }
+    }
+
+    /// The name that was chosen.
+    pub fn name(&self, parameter: &Parameter) -> Result<Option<&'static str>> {
+        match self.given.get(parameter.name) {
+            Some(Value::Name(name)) => Ok(Some(name)),
+            Some(_) => Err(of_another_kind()),
+            None => Ok(None),
+        }
+    }
+
+    /// How far values are apart.
+    pub fn distance(&self, parameter: &Parameter) -> Result<Option<&Distance>> {
+        match self.given.get(parameter.name) {
+            Some(Value::Distance(distance)) => Ok(Some(distance)),
+            Some(_) => Err(of_another_kind()),
+            None => Ok(None),
+        }
     }
 }
 
-/// The number that a model needs.
-pub(super) fn needed<T>(value: Option<T>, parameter: Parameter) -> Result<T> {
-    value.ok_or_else(|| missing(parameter))
+fn missing(parameter: &Parameter) -> Error {
+    Error::input(format!("`{}` is missing", parameter.name)).with_hint(format!("give {}", parameter.expects))
 }
 
-fn missing(parameter: Parameter) -> Error {
-    Error::input(format!("`{}` is missing", parameter.name()))
-        .with_hint(format!("give {}", parameter.expects()))
+/// Whoever filled in the parameters did not look at the kind.
+fn of_another_kind() -> Error {
+    Error::new(ErrorKind::Internal, "a parameter is given as what it is not")
 }
 
 /// A privacy model as the registry has it: what it takes, and how it is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Model {
-    /// Parameters that must be given.
+    /// Parameters that must be given. The last is the number that matters most: mistakes that are no single key's are told
+    /// there.
     pub required: &'static [Parameter],
     /// Parameters that may be given.
     pub optional: &'static [Parameter],
-    pub(super) build: fn(&Parameters) -> Result<Box<dyn PrivacyModel>>,
+    /// Makes the model, given what it takes.
+    pub build: fn(&Parameters) -> Result<Box<dyn PrivacyModel>>,
 }
 
 impl Model {
-    /// Does the model take the parameter?
-    pub fn takes(&self, parameter: Parameter) -> bool {
-        self.required.contains(&parameter) || self.optional.contains(&parameter)
+    /// All parameters, those first that must be given.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        self.required.iter().chain(self.optional)
+    }
+
+    /// The parameter of that name, if the model takes it.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters().find(|parameter| parameter.name == name)
     }
 
     /// Are all parameters given that the model needs, and no other? To be asked as soon as a job has been read.
     ///
     /// `name` is the model's, for the message.
-    pub fn check(&self, name: &str, given: &[Parameter]) -> Result<()> {
-        if let Some(other) = given.iter().find(|&&parameter| !self.takes(parameter)) {
-            let taken: Vec<&str> =
-                self.required.iter().chain(self.optional).map(|parameter| parameter.name()).collect();
-            return Err(Error::input(format!("`{name}` takes no `{}`", other.name()))
+    pub fn check(&self, name: &str, given: &[&str]) -> Result<()> {
+        if let Some(other) = given.iter().find(|given| self.parameter(given).is_none()) {
+            let taken: Vec<&str> = self.parameters().map(|parameter| parameter.name).collect();
+            return Err(Error::input(format!("`{name}` takes no `{other}`"))
                 .with_hint(format!("it takes: {}", taken.join(", "))));
         }
-        match self.required.iter().find(|parameter| !given.contains(parameter)) {
+        match self.required.iter().find(|parameter| !given.contains(&parameter.name)) {
             None => Ok(()),
-            Some(parameter) => Err(Error::input(format!("`{name}` needs `{}`", parameter.name()))
-                .with_hint(format!("give {}", parameter.expects()))),
+            Some(parameter) => Err(Error::input(format!("`{name}` needs `{}`", parameter.name))
+                .with_hint(format!("give {}", parameter.expects))),
         }
     }
 
@@ -208,12 +272,20 @@ impl Model {
     }
 }
 
+impl Entry<Model> {
+    /// Makes the model.
+    pub fn build(&self, parameters: &Parameters) -> Result<Box<dyn PrivacyModel>> {
+        let given: Vec<&str> = parameters.given().collect();
+        self.item.check(self.name, &given)?;
+        (self.item.build)(parameters)
+    }
+}
+
 /// Makes the model of that name.
 pub fn build(name: &str, parameters: &Parameters) -> Result<Box<dyn PrivacyModel>> {
-    let model = Model::find(name)?;
-    let given: Vec<Parameter> = parameters.given().collect();
-    model.check(name, &given)?;
-    (model.build)(parameters)
+    // For the message, should there be none.
+    Model::find(name)?;
+    find(ALL, name).expect("just found").build(parameters)
 }
 
 /// A sensitive column: where it is, and how often each of its values occurs.
@@ -288,7 +360,7 @@ impl Sensitive {
 
     /// What merging leaves of a bound on shares: counted by persons nothing, since a person may be ill in one group and well
     /// in another.
-    pub(super) fn closure_of_shares(&self) -> Closure {
+    pub fn closure_of_shares(&self) -> Closure {
         match self.unit {
             Unit::Rows => Closure::Merge,
             Unit::Persons => Closure::None,
@@ -296,17 +368,17 @@ impl Sensitive {
     }
 
     /// How often each value occurs, by code.
-    pub(super) fn overall(&self) -> &[u64] {
+    pub fn overall(&self) -> &[u64] {
         &self.counts
     }
 
     /// How many different values occur.
-    pub(super) fn n_values(&self) -> u64 {
+    pub fn n_values(&self) -> u64 {
         self.counts.iter().filter(|&&n| n > 0).count() as u64
     }
 
     /// What a group must tell for [`counts`](Self::counts) and [`size`](Self::size).
-    pub(super) fn demand(&self) -> Demand {
+    pub fn demand(&self) -> Demand {
         match self.unit {
             Unit::Rows => Demand { histograms: vec![self.position], ..Demand::default() },
             Unit::Persons => {
@@ -316,7 +388,7 @@ impl Sensitive {
     }
 
     /// What a group must tell of its rows.
-    pub(super) fn demand_of_rows(&self) -> Demand {
+    pub fn demand_of_rows(&self) -> Demand {
         Demand { histograms: vec![self.position], ..Demand::default() }
     }
 
@@ -326,7 +398,7 @@ impl Sensitive {
     }
 
     /// How often a group has each of its values, sorted by code.
-    pub(super) fn counts<'a>(&self, group: Group<'a>) -> Result<std::borrow::Cow<'a, [(u32, u64)]>> {
+    pub fn counts<'a>(&self, group: Group<'a>) -> Result<std::borrow::Cow<'a, [(u32, u64)]>> {
         Ok(match self.unit {
             Unit::Rows => group.histogram(self.position)?.into(),
             Unit::Persons => group.persons_by_value(self.position)?.into(),
@@ -334,7 +406,7 @@ impl Sensitive {
     }
 
     /// How large a group is.
-    pub(super) fn size(&self, group: Group<'_>) -> u64 {
+    pub fn size(&self, group: Group<'_>) -> u64 {
         match self.unit {
             Unit::Rows => group.rows(),
             Unit::Persons => group.size(),
@@ -342,7 +414,7 @@ impl Sensitive {
     }
 
     /// How many of a group have one of these values, which are sorted.
-    pub(super) fn pooled(&self, group: Group<'_>, values: &[u32]) -> Result<u64> {
+    pub fn pooled(&self, group: Group<'_>, values: &[u32]) -> Result<u64> {
         let is_meant = |value: &u32| values.binary_search(value).is_ok();
         match self.unit {
             Unit::Rows => {
@@ -392,7 +464,7 @@ impl Sensitive {
     }
 
     /// Is ℓ at least 1, and can a group have so many values?
-    pub(super) fn check_l(&self, l: Fraction) -> Result<()> {
+    pub fn check_l(&self, l: Fraction) -> Result<()> {
         if l < Fraction::ONE {
             return Err(Error::input(format!("l is {l}"))
                 .with_hint("l = 1 asks for nothing; it counts the values of a group"));

@@ -23,7 +23,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group, Measures};
 use crate::privacy::{Closure, KAnonymity, PrivacyModel};
@@ -140,6 +140,18 @@ impl Policy {
         self.models.iter().any(|model| model.compares_with().is_some())
     }
 
+    /// Fails if a model asks for the labels of groups: `algorithm` judges them before they have any.
+    pub(crate) fn check_without_labels(&self, algorithm: &str) -> Result<()> {
+        let Some(model) = self.models.iter().find(|model| model.demand().labels) else {
+            return Ok(());
+        };
+        let what = format!(
+            "{algorithm} cannot promise {}: it judges groups before they have labels",
+            model.describe()
+        );
+        Err(Error::new(ErrorKind::Policy, what).with_hint("choose a full-domain algorithm such as incognito"))
+    }
+
     /// Can any recoding of a table of `n_rows` rows satisfy the policy? Fails with what is in the way, where that is known
     /// before searching.
     pub fn feasible(&self, n_rows: u64) -> Result<()> {
@@ -187,18 +199,22 @@ impl Policy {
     /// The groups that are left out, ascending: those that some model refuses, against the input and against what is left
     /// (see above).
     pub fn refused(&self, set: &FrequencySet) -> Result<Vec<u32>> {
-        self.refused_among(set.measures())
+        self.refused_of(set.measures(), |group_idx| set.group(group_idx))
     }
 
-    /// The same for groups that are no node's.
+    /// The same for groups that are no node's: they have no labels.
     pub(crate) fn refused_among(&self, measures: &Measures) -> Result<Vec<u32>> {
+        self.refused_of(measures, |group_idx| measures.group(group_idx))
+    }
+
+    fn refused_of<'a>(&self, measures: &'a Measures, group: impl Fn(usize) -> Group<'a>) -> Result<Vec<u32>> {
         let mut refused = Refused { is_refused: vec![false; measures.n_groups()], rows: 0 };
-        refused.add(measures, |group| Ok(!self.admits(group)?))?;
+        refused.add(&group, |group| Ok(!self.admits(group)?))?;
         let mut rows_before = 0;
         while rows_before < refused.rows && refused.rows <= self.budget {
             rows_before = refused.rows;
             let against_the_rest = self.compared_with_the_rest(measures, &refused)?;
-            refused.add(measures, |group| {
+            refused.add(&group, |group| {
                 for model in &against_the_rest {
                     if !model.admits(group)? {
                         return Ok(true);
@@ -236,8 +252,13 @@ struct Refused {
 
 impl Refused {
     /// Adds the groups that `refuses` says.
-    fn add(&mut self, measures: &Measures, mut refuses: impl FnMut(Group<'_>) -> Result<bool>) -> Result<()> {
-        for (is_refused, group) in self.is_refused.iter_mut().zip(measures.groups()) {
+    fn add<'a>(
+        &mut self,
+        group: impl Fn(usize) -> Group<'a>,
+        mut refuses: impl FnMut(Group<'a>) -> Result<bool>,
+    ) -> Result<()> {
+        for (group_idx, is_refused) in self.is_refused.iter_mut().enumerate() {
+            let group = group(group_idx);
             if !*is_refused && refuses(group)? {
                 *is_refused = true;
                 self.rows += group.rows();

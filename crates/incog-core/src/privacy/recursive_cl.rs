@@ -2,8 +2,31 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::parameters::needed;
-use crate::privacy::{Closure, Fraction, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::distinct_l::L;
+use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::registry::{Entry, Status};
+
+/// The model in the registry.
+pub(super) const ENTRY: Entry<Model> = Entry {
+    name: "recursive-cl",
+    summary: "no group's most frequent value outweighs c times its rarer ones",
+    reference: "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-Diversity, ICDE 2006",
+    doc: include_str!("recursive_cl.md"),
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, C, L],
+        optional: &[],
+        build: |parameters| Ok(Box::new(RecursiveDiversity::new(parameters)?)),
+    },
+};
+
+const C: Parameter = Parameter {
+    name: "c",
+    kind: Kind::Number,
+    expects: "a number above 0, such as 2",
+    about: "How many times as frequent as the rarer ones the most frequent value may be.",
+    samples: &["0.5", "1", "2", "4/3", "5"],
+};
 
 /// The most frequent value of a group is less than c times as frequent as all from the ℓ-th on, together.
 ///
@@ -18,7 +41,7 @@ pub struct RecursiveDiversity {
 
 impl RecursiveDiversity {
     pub(super) fn new(parameters: &Parameters) -> Result<Self> {
-        let (c, l) = (needed(parameters.c, Parameter::C)?, needed(parameters.l, Parameter::L)?);
+        let (c, l) = (parameters.number(&C)?, parameters.number(&L)?);
         if c.is_zero() {
             return Err(Error::input("c is 0").with_hint("c is above 0; the greater, the weaker the demand"));
         }

@@ -11,6 +11,8 @@
 //! Cost: one scan; then every judgement is a pass over the cells for each attribute. Memory: a number a cell and
 //! attribute, and what the policy counts.
 
+use std::collections::BTreeMap;
+
 use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
@@ -18,6 +20,7 @@ use crate::group::Measures;
 use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
+use crate::recoding::Side;
 
 /// For each attribute, the level of each slot.
 pub(crate) type Levels = Vec<Vec<u8>>;
@@ -43,6 +46,8 @@ pub(crate) struct ValueDomain {
     n_texts: usize,
     /// For each level, how many leaves beside itself each slot's label stands for.
     pub(crate) spread: Vec<Vec<u64>>,
+    /// For each level, what each slot's label weighs by the metric of the search; empty if that contributes no weights.
+    pub(crate) weights: Vec<Vec<u64>>,
     /// For each level, its number in the whole hierarchy.
     pub(crate) numbers: Vec<u8>,
     /// The slot of each value code of the column.
@@ -72,6 +77,8 @@ pub(crate) struct Sums {
     pub(crate) smallest_group: Option<u64>,
     pub(crate) sum_of_squares: u128,
     pub(crate) cells: Vec<CellSums>,
+    /// For each attribute, the weights that the metric contributes; empty if it contributes none.
+    pub(crate) weighed: Vec<u128>,
 }
 
 /// Sums over the released cells of one attribute.
@@ -93,6 +100,7 @@ pub(crate) struct Numbers {
 
 impl ValueTable {
     pub(crate) fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
+        problem.policy.check_without_labels("a level for each value")?;
         let bottom = Grouping::of_levels(&vec![0; attributes.len()]);
         if problem.source.layout().heights() != attributes.heights() {
             return Err(Error::new(ErrorKind::Internal, "attributes and source do not belong together"));
@@ -117,6 +125,17 @@ impl ValueTable {
             slots.push(slots_here);
         }
         Ok(ValueTable { set, slots, domains })
+    }
+
+    /// The same with what labels weigh, which is asked for by attribute, level and label.
+    pub(crate) fn weighed(mut self, weight: impl Fn(usize, u8, u32) -> u64) -> Self {
+        for (at, domain) in self.domains.iter_mut().enumerate() {
+            let of_level = |(labels, level): (&Vec<u32>, u8)| {
+                labels.iter().map(|&label| weight(at, level, label)).collect()
+            };
+            domain.weights = domain.labels.iter().zip(0..).map(of_level).collect();
+        }
+        self
     }
 
     /// The same with cells of equal numbers merged. For recodings that tell none of those apart.
@@ -291,13 +310,34 @@ impl ValueTable {
             let level = usize::from(levels[at][slot]);
             change(&mut sums.cells[at].climbed, rows * u128::from(domain.numbers[level]));
             change(&mut sums.cells[at].spread, rows * u128::from(domain.spread[level][slot]));
+            if let Some(sum) = sums.weighed.get_mut(at) {
+                change(sum, rows * u128::from(domain.weights[level][slot]));
+            }
         }
     }
 
     /// The sums over the cells if nothing were suppressed; groups are not looked at.
     pub(crate) fn unsuppressed(&self, levels: &Levels) -> Sums {
         let cells = self.domains.iter().zip(levels).map(|(domain, levels)| domain.sums(levels)).collect();
-        Sums { cells, ..Sums::default() }
+        let weighed = self.domains.iter().zip(levels).filter_map(|(domain, levels)| domain.weighed(levels));
+        Sums { cells, weighed: weighed.collect(), ..Sums::default() }
+    }
+
+    /// For each attribute, how many released rows have which label of which level, ascending.
+    pub(crate) fn released(&self, levels: &Levels, judged: &Judged) -> Vec<Vec<(Side, u64)>> {
+        let of_attribute = |(at, domain): (usize, &ValueDomain)| {
+            let mut sides: BTreeMap<Side, u64> = BTreeMap::new();
+            for (cell, &rows) in self.rows().iter().enumerate() {
+                if !judged.is_refused[judged.group_of[cell] as usize] {
+                    let slot = self.slots[at][cell] as usize;
+                    let level = levels[at][slot];
+                    let label = domain.labels[usize::from(level)][slot];
+                    *sides.entry(Side::Label { level, label }).or_insert(0) += rows;
+                }
+            }
+            sides.into_iter().collect()
+        };
+        self.domains.iter().enumerate().map(of_attribute).collect()
     }
 }
 
@@ -342,6 +382,7 @@ impl ValueDomain {
         ValueDomain {
             height,
             spread: (0..=height).zip(&labels).map(spread_at).collect(),
+            weights: Vec::new(),
             numbers: (0..=height).map(|level| attribute.level_number(level)).collect(),
             rows: vec![0; first_values.len()],
             n_texts: known.len(),
@@ -382,6 +423,18 @@ impl ValueDomain {
         let end =
             labels[slot..].iter().position(|&other| other != label).map_or(labels.len(), |at| slot + at);
         first..end
+    }
+
+    /// What all rows weigh; `None` if nothing is weighed.
+    fn weighed(&self, levels: &[u8]) -> Option<u128> {
+        if self.weights.is_empty() {
+            return None;
+        }
+        let slots = levels.iter().zip(&self.rows).enumerate();
+        let weight = |(slot, (&level, &rows)): (usize, (&u8, &u64))| {
+            u128::from(rows) * u128::from(self.weights[usize::from(level)][slot])
+        };
+        Some(slots.map(weight).sum())
     }
 
     fn sums(&self, levels: &[u8]) -> CellSums {

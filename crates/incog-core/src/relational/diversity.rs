@@ -81,6 +81,9 @@ impl<'a> Values<'a> {
                     ))
                     .with_hint("the matched sets of a database have one row of each person: count rows"));
                 }
+                if demand.labels {
+                    return Err(crate::group::unnamed());
+                }
                 if demand.histograms.iter().any(|&position| position >= required.columns.len()) {
                     return Err(wrong("a model needs a column that its requirement does not name"));
                 }

@@ -28,17 +28,14 @@ fn models() -> impl Strategy<Value = Model> {
 impl Model {
     /// `None` if the model refuses the column.
     fn build(self, column: &Column) -> Option<Box<dyn PrivacyModel>> {
-        let sensitive = Some(Sensitive::of_rows(0, column));
-        let given = Parameters { sensitive, ..Parameters::default() };
-        let tenths = |n: u64| Fraction::new(n, 10);
+        let given = Parameters::of(Sensitive::of_rows(0, column));
+        let tenths = |n: u64| Fraction::new(n, 10).unwrap();
         let (name, parameters) = match self {
-            Model::Distinct(l) => ("distinct-l", Parameters { l: Some(l.into()), ..given }),
-            Model::Entropy(l) => ("entropy-l", Parameters { l: Some(l.into()), ..given }),
-            Model::Recursive(c, l) => {
-                ("recursive-cl", Parameters { c: Some(c.into()), l: Some(l.into()), ..given })
-            }
-            Model::Alpha(alpha) => ("alpha-k", Parameters { alpha: tenths(alpha), ..given }),
-            Model::Closeness(t) => ("t-closeness", Parameters { t: tenths(t), ..given }),
+            Model::Distinct(l) => ("distinct-l", given.with("l", l)),
+            Model::Entropy(l) => ("entropy-l", given.with("l", l)),
+            Model::Recursive(c, l) => ("recursive-cl", given.with("c", c).with("l", l)),
+            Model::Alpha(alpha) => ("alpha-k", given.with("alpha", tenths(alpha))),
+            Model::Closeness(t) => ("t-closeness", given.with("t", tenths(t))),
         };
         privacy::build(name, &parameters).ok()
     }

@@ -16,7 +16,7 @@ use incog_core::algorithm::{
 use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::metric::{self, Cells, Costs, Statistics};
-use incog_core::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Pruning, Sensitive, build};
+use incog_core::privacy::{self, KAnonymity, Parameters, Policy, PrivacyModel, Pruning, Sensitive, build};
 use incog_core::recoding::{PerGroup, Recoding, validate};
 use incog_core::registry::find;
 use incog_core::table::Table;
@@ -58,23 +58,18 @@ impl Wanted {
     fn policy(&self, table: &Table) -> Policy {
         let k = if self.by_person { KAnonymity::of_persons(self.k) } else { KAnonymity::new(self.k) };
         let mut models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(k.unwrap())];
-        let quarters = |n: u64| format!("{}", n as f64 / 4.0).parse().unwrap();
-        let sensitive = Some(Sensitive::of_rows(0, table.column("illness").unwrap()));
-        let parameters = Parameters { sensitive, ..Parameters::default() };
+        let number = |number: f64| number.to_string().parse::<privacy::Fraction>().unwrap();
+        let parameters = Parameters::of(Sensitive::of_rows(0, table.column("illness").unwrap()));
         if let Some(alpha) = self.alpha {
-            let parameters = Parameters {
-                alpha: Some(format!("{}", alpha as f64 / 100.0).parse().unwrap()),
-                ..parameters.clone()
-            };
+            let parameters = parameters.clone().with("alpha", number(alpha as f64 / 100.0));
             models.push(build("alpha-k", &parameters).unwrap());
         }
         if self.distinct > 1 {
-            let parameters =
-                Parameters { l: Some(self.distinct.to_string().parse().unwrap()), ..parameters.clone() };
+            let parameters = parameters.clone().with("l", self.distinct);
             models.push(build("distinct-l", &parameters).unwrap());
         }
         if let Some(t) = self.t {
-            let parameters = Parameters { t: Some(quarters(t)), ..parameters };
+            let parameters = parameters.with("t", number(t as f64 / 4.0));
             models.push(build("t-closeness", &parameters).unwrap());
         }
         Policy::new(models, self.budget).unwrap()
@@ -542,12 +537,8 @@ fn policies_that_groups_do_not_keep_together_are_refused() {
     let rows = Rows::new(&table, &attributes).unwrap();
     let rows = rows.with_unit(&table, "person").unwrap().with_sensitive(&table, &["illness"]).unwrap();
     let (illness, person) = (table.column("illness").unwrap(), table.column("person").unwrap());
-    let parameters = Parameters {
-        unit: incog_core::privacy::Unit::Persons,
-        sensitive: Some(Sensitive::of_persons(0, illness, person)),
-        alpha: Some("0.5".parse().unwrap()),
-        ..Parameters::default()
-    };
+    let parameters = Parameters::of(Sensitive::of_persons(0, illness, person))
+        .with("alpha", privacy::Fraction::new(1, 2).unwrap());
     let policy = Policy::new(vec![build("alpha-k", &parameters).unwrap()], 0).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
     let costs = Costs::new(problem, &attributes).unwrap();

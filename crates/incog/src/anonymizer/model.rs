@@ -3,7 +3,7 @@
 use incog_core::privacy::Fraction;
 use incog_core::{Error, Result};
 
-use crate::job::{DistanceJob, HierarchyJob, LikenessJob, NumberOrText, RequireJob};
+use crate::job::{NumberOrText, RequireJob, Written};
 
 use super::Hierarchy;
 
@@ -24,29 +24,29 @@ impl Model {
     /// No value has more than this share of a group ((α,k)-anonymity).
     pub fn alpha_k(sensitive: impl Into<String>, alpha: &str) -> Result<Self> {
         let mut model = Model::named("alpha-k", sensitive);
-        model.0.alpha = Some(number("alpha", alpha)?);
+        model = model.put("alpha", number("alpha", alpha)?);
         Ok(model)
     }
 
     /// Every group has at least `l` different values.
     pub fn distinct_l(sensitive: impl Into<String>, l: u32) -> Self {
         let mut model = Model::named("distinct-l", sensitive);
-        model.0.l = Some(NumberOrText::Whole(l.into()));
+        model = model.put("l", i64::from(l));
         model
     }
 
     /// The entropy of every group is at least that of `l` equally frequent values.
     pub fn entropy_l(sensitive: impl Into<String>, l: &str) -> Result<Self> {
         let mut model = Model::named("entropy-l", sensitive);
-        model.0.l = Some(number("l", l)?);
+        model = model.put("l", number("l", l)?);
         Ok(model)
     }
 
     /// The most frequent value of a group is less than `c` times as frequent as all but the `l` - 1 most frequent together.
     pub fn recursive_cl(sensitive: impl Into<String>, c: &str, l: u32) -> Result<Self> {
         let mut model = Model::named("recursive-cl", sensitive);
-        model.0.c = Some(number("c", c)?);
-        model.0.l = Some(NumberOrText::Whole(l.into()));
+        model = model.put("c", number("c", c)?);
+        model = model.put("l", i64::from(l));
         Ok(model)
     }
 
@@ -54,14 +54,14 @@ impl Model {
     /// [`by_order`](Self::by_order) and [`by_hierarchy`](Self::by_hierarchy).
     pub fn t_closeness(sensitive: impl Into<String>, t: &str) -> Result<Self> {
         let mut model = Model::named("t-closeness", sensitive);
-        model.0.t = Some(number("t", t)?);
+        model = model.put("t", number("t", t)?);
         Ok(model)
     }
 
     /// The logarithm of a value's share in a group is less than `delta` from that in all rows.
     pub fn delta_disclosure(sensitive: impl Into<String>, delta: &str) -> Result<Self> {
         let mut model = Model::named("delta-disclosure", sensitive);
-        model.0.delta = Some(number("delta", delta)?);
+        model = model.put("delta", number("delta", delta)?);
         Ok(model)
     }
 
@@ -69,54 +69,63 @@ impl Model {
     /// [`basic`](Self::basic)).
     pub fn beta_likeness(sensitive: impl Into<String>, beta: &str) -> Result<Self> {
         let mut model = Model::named("beta-likeness", sensitive);
-        model.0.beta = Some(number("beta", beta)?);
+        model = model.put("beta", number("beta", beta)?);
         Ok(model)
     }
 
     /// Of (α,k): only these values count, as if they were one.
     #[must_use]
-    pub fn values<V: Into<NumberOrText>>(mut self, values: impl IntoIterator<Item = V>) -> Self {
-        self.0.values = Some(values.into_iter().map(Into::into).collect());
-        self
+    pub fn values<V: Into<NumberOrText>>(self, values: impl IntoIterator<Item = V>) -> Self {
+        self.list("values", values)
     }
 
     /// Of t-closeness: values stand in their order as numbers.
     #[must_use]
-    pub fn by_number(mut self) -> Self {
-        self.0.distance = Some(DistanceJob::Ordered);
-        self
+    pub fn by_number(self) -> Self {
+        self.put("distance", "ordered")
     }
 
     /// Of t-closeness: values stand in this order.
     #[must_use]
-    pub fn by_order<V: Into<NumberOrText>>(mut self, order: impl IntoIterator<Item = V>) -> Self {
-        self.0.distance = Some(DistanceJob::Ordered);
-        self.0.order = Some(order.into_iter().map(Into::into).collect());
-        self
+    pub fn by_order<V: Into<NumberOrText>>(self, order: impl IntoIterator<Item = V>) -> Self {
+        self.put("distance", "ordered").list("order", order)
     }
 
     /// Of t-closeness: values are as far apart as the level at which they first have one label.
     #[must_use]
     pub fn by_hierarchy(mut self, hierarchy: Hierarchy) -> Self {
-        let hierarchy: HierarchyJob = hierarchy.into_job();
-        self.0.distance = Some(DistanceJob::Hierarchical);
-        self.0.hierarchy = Some(hierarchy);
+        self = self.put("distance", "hierarchical");
+        self.0.written.insert("hierarchy", Written::Hierarchy(hierarchy.into_job()));
         self
     }
 
     /// Of β-likeness: the bound on frequent values is left out.
     #[must_use]
-    pub fn basic(mut self) -> Self {
-        self.0.likeness = Some(LikenessJob::Basic);
+    pub fn basic(self) -> Self {
+        self.put("likeness", "basic")
+    }
+
+    /// Any model, by its name in `incog list`. Whether there is one, and whether it takes its parameters, is checked with the data.
+    pub fn named(model: impl Into<String>, sensitive: impl Into<String>) -> Self {
+        Model(RequireJob { model: model.into(), sensitive: Some(sensitive.into()), ..RequireJob::default() })
+    }
+
+    /// A parameter, under its key in a job file. Fails if no model has such a key.
+    pub fn with(mut self, key: &str, value: impl Into<NumberOrText>) -> Result<Self> {
+        self.0.set(key, Written::One(value.into()))?;
+        Ok(self)
+    }
+
+    /// A parameter that there is.
+    fn put(mut self, key: &'static str, value: impl Into<NumberOrText>) -> Self {
+        self.0.written.insert(key, Written::One(value.into()));
         self
     }
 
-    fn named(model: &str, sensitive: impl Into<String>) -> Self {
-        Model(RequireJob {
-            model: model.to_owned(),
-            sensitive: Some(sensitive.into()),
-            ..RequireJob::default()
-        })
+    fn list<V: Into<NumberOrText>>(mut self, key: &'static str, values: impl IntoIterator<Item = V>) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.0.written.insert(key, Written::List(values));
+        self
     }
 
     pub(super) fn into_job(self) -> RequireJob {

@@ -22,7 +22,8 @@ use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
-pub use require::{DistanceJob, LikenessJob, RequireJob};
+pub use require::RequireJob;
+pub(crate) use require::Written;
 pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, SearchJob};
 
 use std::path::{Path, PathBuf};

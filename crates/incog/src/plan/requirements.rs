@@ -4,21 +4,25 @@
 //! (unknown models, parameters that are missing or too many, numbers out of range, roles of columns), [`build`] the rest
 //! (values that do not occur, thresholds that the data cannot meet). Every mistake has the line of its key; none repeats a
 //! value.
+//!
+//! No model and no parameter is named here: what is read for which key follows from the kind that the model's entry gives
+//! it ([`Kind`]).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::privacy::{
-    self, Distance, Fraction, Likeness, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit,
+    self, Distance, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit, Value,
 };
 use incog_core::registry::nearest;
 use incog_core::table::{Column, Table};
-use incog_core::{Error, ErrorKind, Result};
+use incog_core::{Error, Result};
+use incog_verify::Cells;
 use serde::{Deserialize, Serialize};
 
 use crate::file::Stamps;
 use crate::job::Mistakes;
-use crate::job::{DistanceJob, HierarchyJob, Job, LikenessJob, NumberOrText, RequireJob, RoleJob};
+use crate::job::{HierarchyJob, Job, RequireJob, RoleJob};
 use crate::plan::hierarchies;
 
 /// A requirement whose model and numbers make sense.
@@ -28,7 +32,7 @@ pub(crate) struct Requirement<'a> {
     number: String,
     job: &'a RequireJob,
     model: &'static Model,
-    column: &'a str,
+    /// All parameters that need no data.
     parameters: Parameters,
 }
 
@@ -40,7 +44,7 @@ impl Requirement<'_> {
 
     /// The key of the number that matters most: the last of those that the model needs.
     fn main_key(&self) -> &'static str {
-        self.model.required.last().map_or("model", |parameter| parameter.name())
+        self.model.required.last().map_or("model", |parameter| parameter.name)
     }
 }
 
@@ -62,7 +66,7 @@ fn settle<'a>(job: &Job, number: String, require: &'a RequireJob) -> Result<Requ
     let mistake = |key: &str, mistake: &str, hint: &str| at(key, &Error::input(mistake).with_hint(hint));
     let name = require.model.as_str();
     let model = Model::find(name).map_err(|error| at("model", &error))?;
-    if model.takes(Parameter::K) {
+    if name == privacy::ALL[0].name {
         return Err(mistake(
             "model",
             "`k-anonymity` is required already",
@@ -71,62 +75,103 @@ fn settle<'a>(job: &Job, number: String, require: &'a RequireJob) -> Result<Requ
     }
     let given = require.given();
     if let Err(error) = model.check(name, &given) {
-        let other = given.iter().find(|&&parameter| !model.takes(parameter));
-        return Err(at(other.map_or("model", |parameter| parameter.name()), &error));
+        let other = given.iter().find(|key| model.parameter(key).is_none());
+        return Err(at(other.copied().unwrap_or("model"), &error));
     }
-    match (require.distance, &require.order, &require.hierarchy) {
-        (Some(DistanceJob::Ordered), _, None) | (_, None, None) => {}
-        (Some(DistanceJob::Hierarchical), None, Some(_)) => {}
-        (_, Some(_), _) => {
-            return Err(mistake("order", "`order` is for ordered distances", "write distance = \"ordered\""));
+    if let Some((key, error)) = misplaced(require, model) {
+        return Err(at(key, &error));
+    }
+    let mut parameters = Parameters::default();
+    for parameter in model.parameters() {
+        match value(require, parameter) {
+            Ok(Some(value)) => parameters.set(parameter.name, value),
+            Ok(None) => {}
+            Err(error) => return Err(at(parameter.name, &error)),
         }
-        (_, None, Some(_)) => {
-            let hint = "write distance = \"hierarchical\"; sensitive columns are not generalized";
-            return Err(mistake("hierarchy", "`hierarchy` is for hierarchical distances", hint));
-        }
     }
-    if require.distance == Some(DistanceJob::Hierarchical) && require.hierarchy.is_none() {
-        let hint = "give the labels of the values, for example hierarchy = { file = \"illness.csv\" }";
-        return Err(mistake("distance", "`hierarchical` distances need a `hierarchy`", hint));
-    }
-    let mut parameters = numbers(require).map_err(|(parameter, error)| at(parameter.name(), &error))?;
-    let column = require.sensitive.as_deref().unwrap_or_default();
     // The model itself says which numbers it takes: asked with a column that has no rows.
-    parameters.sensitive = Some(Sensitive::counted(column, 0, Vec::new()));
-    parameters.values = require.values.as_ref().map(|values| (0..values.len() as u32).collect());
-    let requirement = Requirement { number, job: require, model, column, parameters };
+    parameters.sensitive =
+        require.sensitive.as_deref().map(|column| Sensitive::counted(column, 0, Vec::new()));
+    let requirement = Requirement { number, job: require, model, parameters };
     privacy::build(name, &requirement.parameters)
         .map_err(|error| requirement.at(job, requirement.main_key(), &error))?;
     Ok(requirement)
 }
 
-/// The parameters that need no data.
-fn numbers(require: &RequireJob) -> std::result::Result<Parameters, (Parameter, Error)> {
-    let mut parameters = Parameters {
-        distance: require.distance.map(|_| Distance::equal()),
-        likeness: require.likeness.map(|likeness| match likeness {
-            LikenessJob::Basic => Likeness::Basic,
-            LikenessJob::Enhanced => Likeness::Enhanced,
-        }),
-        ..Parameters::default()
+/// What stands for a parameter before the data are known; codes of values and distances are put in their places later.
+fn value(require: &RequireJob, parameter: &Parameter) -> Result<Option<Value>> {
+    let key = parameter.name;
+    let unreadable = |what: &str, hint: &str| {
+        Error::input(format!("`{key}` is no {what}")).with_hint(format!("write {}{hint}", parameter.expects))
     };
-    for (parameter, text) in require.numbers() {
-        let number: Fraction = text.to_string().parse().map_err(|_| {
-            let error = Error::input(format!("`{}` is no number that can be read exactly", parameter.name()));
-            let expected = parameter.expects();
-            (parameter, error.with_hint(format!("write {expected}; also 29% or 1/3, of at most 18 digits")))
-        })?;
-        match parameter {
-            Parameter::Alpha => parameters.alpha = Some(number),
-            Parameter::L => parameters.l = Some(number),
-            Parameter::C => parameters.c = Some(number),
-            Parameter::T => parameters.t = Some(number),
-            Parameter::Delta => parameters.delta = Some(number),
-            Parameter::Beta => parameters.beta = Some(number),
-            _ => return Err((parameter, Error::new(ErrorKind::Internal, "a parameter is not a number"))),
+    match parameter.kind {
+        Kind::Column | Kind::Order | Kind::Hierarchy => Ok(None),
+        Kind::Whole => require.one(key).map_or(Ok(None), |text| {
+            text.parse().map(|number| Some(Value::Whole(number))).map_err(|_| unreadable("whole number", ""))
+        }),
+        Kind::Number => require.one(key).map_or(Ok(None), |text| {
+            text.parse().map(|number: Fraction| Some(Value::Number(number))).map_err(|_| {
+                unreadable("number that can be read exactly", "; also 29% or 1/3, of at most 18 digits")
+            })
+        }),
+        Kind::Values => Ok(require.list(key).map(|values| Value::Values((0..values.len() as u32).collect()))),
+        Kind::Choice(choice) => {
+            let name = require.one(key);
+            Ok(name.and_then(|name| choice.find(&name)).map(Value::Name))
+        }
+        Kind::Distance(_) => Ok(require.one(key).map(|_| Value::Distance(Distance::equal()))),
+    }
+}
+
+/// The key of a model that has a certain kind.
+fn key_of(model: &Model, is_meant: impl Fn(Kind) -> bool) -> Option<&'static str> {
+    model.parameters().find(|parameter| is_meant(parameter.kind)).map(|parameter| parameter.name)
+}
+
+/// How far values are apart, by name; with the order and the hierarchy, each with its key if the model takes it.
+struct Apart<'a> {
+    distance: Option<(&'static str, String)>,
+    order: Option<(&'static str, Vec<String>)>,
+    hierarchy: Option<(&'static str, &'a HierarchyJob)>,
+}
+
+impl<'a> Apart<'a> {
+    fn of(require: &'a RequireJob, model: &Model) -> Self {
+        let distance = key_of(model, |kind| matches!(kind, Kind::Distance(_)));
+        let order = key_of(model, |kind| matches!(kind, Kind::Order));
+        let hierarchy = key_of(model, |kind| matches!(kind, Kind::Hierarchy));
+        Apart {
+            distance: distance.and_then(|key| Some((key, require.one(key)?))),
+            order: order.and_then(|key| Some((key, require.list(key)?))),
+            hierarchy: hierarchy.and_then(|key| Some((key, require.hierarchy()?))),
         }
     }
-    Ok(parameters)
+
+    fn is(&self, name: &str) -> bool {
+        self.distance.as_ref().is_some_and(|(_, distance)| distance == name)
+    }
+}
+
+/// An order or a hierarchy without the distance that it is for, or the other way round: the key and what is wrong with it.
+fn misplaced(require: &RequireJob, model: &Model) -> Option<(&'static str, Error)> {
+    let apart = Apart::of(require, model);
+    let mistake = |what: &str, hint: &str| Error::input(what).with_hint(hint);
+    match (&apart.order, &apart.hierarchy) {
+        (Some((key, _)), hierarchy) if !apart.is("ordered") || hierarchy.is_some() => Some((
+            *key,
+            mistake(&format!("`{key}` is for ordered distances"), "write distance = \"ordered\""),
+        )),
+        (None, Some((key, _))) if !apart.is("hierarchical") => {
+            let hint = "write distance = \"hierarchical\"; sensitive columns are not generalized";
+            Some((*key, mistake(&format!("`{key}` is for hierarchical distances"), hint)))
+        }
+        (_, None) if apart.is("hierarchical") => {
+            let hint = "give the labels of the values, for example hierarchy = { file = \"illness.csv\" }";
+            let (key, _) = apart.distance?;
+            Some((key, mistake("`hierarchical` distances need a `hierarchy`", hint)))
+        }
+        _ => None,
+    }
 }
 
 /// Is the column declared, and sensitive?
@@ -174,33 +219,52 @@ pub(crate) fn build(
 ) -> Models {
     let mut built = Models::default();
     for requirement in requirements {
-        let position = built.columns.iter().position(|column| column == requirement.column);
-        let position = position.unwrap_or_else(|| {
-            built.columns.push(requirement.column.to_owned());
-            built.columns.len() - 1
+        let position = requirement.job.sensitive.as_ref().map(|name| {
+            let position = built.columns.iter().position(|column| column == name);
+            position.unwrap_or_else(|| {
+                built.columns.push(name.clone());
+                built.columns.len() - 1
+            })
         });
         built.models.extend(mistakes.note(model(job, requirement, position, table, budget)));
     }
     built
 }
 
+/// `position` is that of the sensitive column, if the model has one.
 fn model(
     job: &Job,
     requirement: &Requirement<'_>,
-    position: usize,
+    position: Option<usize>,
     table: &Table,
     budget: u64,
 ) -> Result<Box<dyn PrivacyModel>> {
-    let column = column(table, requirement.column)?;
     let mut parameters = requirement.parameters.clone();
-    (parameters.unit, parameters.sensitive) = match &job.policy.unit {
-        None => (Unit::Rows, Some(Sensitive::of_rows(position, column))),
-        Some(unit) => {
-            (Unit::Persons, Some(Sensitive::of_persons(position, column, self::column(table, unit)?)))
+    parameters.unit = if job.policy.unit.is_some() { Unit::Persons } else { Unit::Rows };
+    if let (Some(position), Some(name)) = (position, &requirement.job.sensitive) {
+        let column = column(table, name)?;
+        parameters.sensitive = Some(match &job.policy.unit {
+            None => Sensitive::of_rows(position, column),
+            Some(unit) => Sensitive::of_persons(position, column, self::column(table, unit)?),
+        });
+        for parameter in requirement.model.parameters() {
+            let key = parameter.name;
+            match parameter.kind {
+                Kind::Values => {
+                    let codes = values(requirement.job, key, column);
+                    if let Some(codes) = codes.map_err(|error| requirement.at(job, key, &error))? {
+                        parameters.set(key, codes);
+                    }
+                }
+                Kind::Distance(_) => {
+                    if let Some(distance) = distance(job, requirement, column)? {
+                        parameters.set(key, distance);
+                    }
+                }
+                _ => {}
+            }
         }
-    };
-    parameters.values = values(requirement, column).map_err(|error| requirement.at(job, "values", &error))?;
-    parameters.distance = distance(job, requirement, column)?;
+    }
     let model = privacy::build(&requirement.job.model, &parameters)
         .and_then(|model| model.feasible(table.n_rows() as u64, budget).map(|()| model));
     model.map_err(|error| requirement.at(job, requirement.main_key(), &error))
@@ -210,16 +274,16 @@ fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| Error::input(format!("the data has no column `{name}`")))
 }
 
-/// The codes of the values that are named.
-fn values(requirement: &Requirement<'_>, column: &Column) -> Result<Option<Vec<u32>>> {
-    let Some(values) = &requirement.job.values else {
+/// The codes of the values that are listed for a key.
+fn values(require: &RequireJob, key: &str, column: &Column) -> Result<Option<Vec<u32>>> {
+    let Some(values) = require.list(key) else {
         return Ok(None);
     };
     let codes = values.iter().enumerate().map(|(at, value)| {
-        column.dictionary().code(&value.to_string()).ok_or_else(|| {
+        column.dictionary().code(value).ok_or_else(|| {
             // Perhaps a typing error in somebody's secret: it is not repeated.
             Error::input(format!(
-                "entry {} of `values` is none of the {} values of column `{}`",
+                "entry {} of `{key}` is none of the {} values of column `{}`",
                 at + 1,
                 column.dictionary().len(),
                 column.name()
@@ -231,53 +295,44 @@ fn values(requirement: &Requirement<'_>, column: &Column) -> Result<Option<Vec<u
 }
 
 fn distance(job: &Job, requirement: &Requirement<'_>, column: &Column) -> Result<Option<Distance>> {
-    let require = requirement.job;
-    match (require.distance, &require.order, &require.hierarchy) {
-        (None, ..) => Ok(None),
-        (Some(DistanceJob::Ordered), Some(order), _) => {
-            let order: Vec<String> = order.iter().map(ToString::to_string).collect();
-            Distance::by_list(column, order.iter().map(String::as_str))
-                .map(Some)
-                .map_err(|error| requirement.at(job, "order", &error))
+    let apart = Apart::of(requirement.job, requirement.model);
+    let Some((distance_key, distance)) = &apart.distance else {
+        return Ok(None);
+    };
+    match (distance.as_str(), &apart.order, &apart.hierarchy) {
+        ("ordered", Some((key, order)), _) => Distance::by_list(column, order.iter().map(String::as_str))
+            .map_err(|error| requirement.at(job, key, &error)),
+        ("ordered", None, _) => Distance::by_number(column).map_err(|error| {
+            let error = Error::new(error.kind(), error.to_string()).with_hint(
+                "list all values in `order`, from the lowest to the highest; or use equal distances",
+            );
+            requirement.at(job, distance_key, &error)
+        }),
+        ("hierarchical", _, Some((key, hierarchy))) => {
+            let key = ["policy", "require", &requirement.number, key];
+            let attribute = hierarchies::attribute_at(job, &key, column.name(), hierarchy, column, None)?;
+            Ok(Distance::hierarchical(&attribute))
         }
-        (Some(DistanceJob::Ordered), None, _) => {
-            let located = |error: Error| {
-                let error = Error::new(error.kind(), error.to_string()).with_hint(
-                    "list all values in `order`, from the lowest to the highest; or use equal distances",
-                );
-                requirement.at(job, "distance", &error)
-            };
-            Distance::by_number(column).map(Some).map_err(located)
-        }
-        (Some(DistanceJob::Hierarchical), _, Some(hierarchy)) => {
-            let key = ["policy", "require", &requirement.number, "hierarchy"];
-            let attribute =
-                hierarchies::attribute_at(job, &key, requirement.column, hierarchy, column, None)?;
-            Ok(Some(Distance::hierarchical(&attribute)))
-        }
-        (Some(DistanceJob::Equal | DistanceJob::Hierarchical), ..) => Ok(Some(Distance::equal())),
+        _ => Ok(Distance::equal()),
     }
+    .map(Some)
 }
 
-/// The cells that a requirement speaks of, for the checker.
-#[derive(Debug, Default)]
-pub(crate) struct Cells {
-    /// The pooled values.
-    pub(crate) values: Vec<String>,
-    /// The values in their order.
-    pub(crate) order: Vec<String>,
-    /// The labels of each value, by level.
-    pub(crate) paths: Vec<Vec<String>>,
-}
-
-/// The cells of the job's requirement of this index.
+/// The cells of the job's requirement of this index, for the checker.
 pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<Cells> {
     let require = &job.policy.require[at];
-    let texts = |list: &Option<Vec<NumberOrText>>| list.iter().flatten().map(ToString::to_string).collect();
-    let mut cells = Cells { values: texts(&require.values), order: texts(&require.order), paths: Vec::new() };
-    if let (Some(hierarchy), Some(name)) = (&require.hierarchy, &require.sensitive) {
+    let model = Model::find(&require.model)?;
+    let list = |is_meant: fn(Kind) -> bool| {
+        key_of(model, is_meant).and_then(|key| require.list(key)).unwrap_or_default()
+    };
+    let mut cells = Cells {
+        values: list(|kind| matches!(kind, Kind::Values)),
+        order: list(|kind| matches!(kind, Kind::Order)),
+        paths: Vec::new(),
+    };
+    if let (Some((key, hierarchy)), Some(name)) = (Apart::of(require, model).hierarchy, &require.sensitive) {
         let column = column(table, name)?;
-        let key = ["policy", "require", &(at + 1).to_string(), "hierarchy"];
+        let key = ["policy", "require", &(at + 1).to_string(), key];
         let attribute = hierarchies::attribute_at(job, &key, name, hierarchy, column, None)?;
         // Level 0 of a path is the value itself, also where the hierarchy may not keep it.
         let row = |(code, value): (usize, &str)| {
@@ -309,19 +364,21 @@ pub(crate) fn parts(job: &Job) -> Result<Vec<RequirePart>> {
 /// Stands for an order that a job lists.
 const LISTED: &str = "listed";
 
-fn part(require: &RequireJob) -> Result<RequirePart> {
+pub(crate) fn part(require: &RequireJob) -> Result<RequirePart> {
     let mut parameters = BTreeMap::new();
-    for (parameter, text) in require.numbers() {
-        let number: Fraction = text.to_string().parse()?;
-        parameters.insert(parameter.name().to_owned(), number.to_string());
-    }
-    let distance = require.distance.map(|distance| Distance::NAMES[distance as usize].to_owned());
-    let likeness = require.likeness.map(|likeness| Likeness::NAMES[likeness as usize].to_owned());
-    let values = require.values.as_ref().map(|values| values.len().to_string());
-    let order = require.order.as_ref().map(|_| LISTED.to_owned());
-    for (key, value) in [("distance", distance), ("likeness", likeness), ("values", values), ("order", order)]
-    {
-        parameters.extend(value.map(|value| (key.to_owned(), value)));
+    for parameter in Model::find(&require.model)?.parameters() {
+        let key = parameter.name;
+        let stated = match parameter.kind {
+            Kind::Column | Kind::Hierarchy => None,
+            Kind::Whole | Kind::Choice(_) | Kind::Distance(_) => require.one(key),
+            Kind::Number => match require.one(key) {
+                Some(text) => Some(text.parse::<Fraction>()?.to_string()),
+                None => None,
+            },
+            Kind::Values => require.list(key).map(|values| values.len().to_string()),
+            Kind::Order => require.list(key).map(|_| LISTED.to_owned()),
+        };
+        parameters.extend(stated.map(|stated| (key.to_owned(), stated)));
     }
     Ok(RequirePart {
         model: require.model.clone(),
@@ -333,15 +390,13 @@ fn part(require: &RequireJob) -> Result<RequirePart> {
 /// The hierarchies of requirements, each with its name in records and messages.
 pub(crate) fn hierarchies_of(job: &Job) -> impl Iterator<Item = (String, &HierarchyJob)> {
     let requires = job.policy.require.iter().enumerate();
-    requires
-        .filter_map(|(at, require)| Some((format!("policy.require.{}", at + 1), require.hierarchy.as_ref()?)))
+    requires.filter_map(|(at, require)| Some((format!("policy.require.{}", at + 1), require.hierarchy()?)))
 }
 
 /// The files of all hierarchies of a job, as they are now.
 pub(crate) fn stamps_of(job: &Job) -> Stamps {
     let of_columns = job.columns.values().filter_map(|column| column.hierarchy.as_ref());
-    let hierarchies =
-        of_columns.chain(job.policy.require.iter().filter_map(|require| require.hierarchy.as_ref()));
+    let hierarchies = of_columns.chain(job.policy.require.iter().filter_map(RequireJob::hierarchy));
     let files: Vec<PathBuf> =
         hierarchies.filter_map(|hierarchy| Some(job.resolve(hierarchy.file()?))).collect();
     Stamps::of(files.iter().map(PathBuf::as_path))
@@ -369,21 +424,22 @@ pub fn find_hierarchies(job: &mut Job, folders: &[PathBuf]) -> Result<()> {
 /// there: it has no values.
 fn find_required(job: &mut Job, folders: &[PathBuf]) -> Result<()> {
     for require in &mut job.policy.require {
-        if require.values.is_some() || require.order.is_some() {
+        if require.has_lists() {
             return Err(Error::input(format!(
                 "`{}` lists values, which a record does not tell",
                 require.model
             ))
             .with_hint("give the job file that the record was made with instead of the data"));
         }
-        let Some(file) = require.hierarchy.as_mut().and_then(HierarchyJob::files_mut) else {
+        let model = require.model.clone();
+        let Some(file) = require.hierarchy_mut().and_then(HierarchyJob::files_mut) else {
             continue;
         };
         let Some(found) = folders.iter().map(|folder| folder.join(&*file)).find(|path| path.is_file()) else {
             return Err(Error::input(format!(
                 "the hierarchy file `{}` of `{}` is not there",
                 file.display(),
-                require.model
+                model
             ))
             .with_hint("say in which folder it is with --hierarchies"));
         };

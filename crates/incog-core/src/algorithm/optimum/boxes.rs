@@ -133,7 +133,7 @@ pub fn best_first(
         part,
         pruning,
         aim: if max_judged == u64::MAX && limits.deadline.is_none() { Aim::Proof } else { Aim::Bound },
-        spreads: Spreads::new(layout, attributes),
+        spreads: Spreads::new(layout, attributes, costs, metric),
         counts_suppression: metric.needs() == Needs::Suppression && problem.policy.budget() > 0,
         failing: Rows::new(heights.len()),
         holding: Rows::new(heights.len()),

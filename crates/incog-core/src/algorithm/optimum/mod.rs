@@ -133,7 +133,7 @@ pub fn optimum(
         bounds: Bounds::new(problem, &lattice, costs, metric, &ranking)?,
         ranking,
         judge: suppressing(problem, keep, counted)?,
-        spreads: Spreads::new(problem.source.layout(), attributes),
+        spreads: Spreads::new(problem.source.layout(), attributes, costs, metric),
         undecided: if matches!(part, Part::None) { grid.none() } else { grid.all() },
         part,
         open: grid.all(),

@@ -17,7 +17,6 @@ use crate::algorithm::single::exact::exact;
 use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::hierarchy::Attributes;
-use crate::recoding::ValueTable;
 use crate::registry::{Entry, Status};
 use crate::watch::Watch;
 
@@ -44,7 +43,7 @@ pub fn attribute_suppression(
     options: AttributeSuppressionOptions<'_>,
     watch: &Watch,
 ) -> Result<Option<Found<Vec<u8>>>> {
-    let values = ValueTable::new(problem, attributes)?;
+    let values = options.aim.values(problem, attributes)?;
     let mut levels: Vec<Vec<u8>> = Vec::new();
     for attribute in attributes.iter() {
         let top = attribute.height();

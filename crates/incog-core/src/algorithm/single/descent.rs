@@ -425,6 +425,9 @@ impl<'a> Descent<'a> {
         let (of, rows) = (&mut sums.cells[label.attribute], u128::from(rows));
         of.climbed -= rows * u128::from(domain.numbers[level] - domain.numbers[down]);
         of.spread -= rows * u128::from(domain.spread[level][slot] - domain.spread[down][slot]);
+        if let Some(sum) = sums.weighed.get_mut(label.attribute) {
+            *sum -= rows * u128::from(domain.weights[level][slot] - domain.weights[down][slot]);
+        }
     }
 
     fn apply(&self, state: &mut State, label: &Label, step: Step) -> Result<()> {

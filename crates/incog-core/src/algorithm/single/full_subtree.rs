@@ -70,7 +70,7 @@ pub fn full_subtree(
     watch: &Watch,
 ) -> Result<Option<Found<PerValue>>> {
     let node = node_in_advance(problem, attributes, options.aim, watch)?;
-    let values = ValueTable::new(problem, attributes)?;
+    let values = options.aim.values(problem, attributes)?;
     let Some((levels, _, quality)) = search(problem, attributes, &values, node, options, watch)? else {
         return Ok(None);
     };

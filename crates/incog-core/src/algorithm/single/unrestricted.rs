@@ -57,7 +57,7 @@ pub fn unrestricted(
 ) -> Result<Option<Found<PerValue>>> {
     let aim = options.aim;
     let node = full_subtree::node_in_advance(problem, attributes, aim, watch)?;
-    let values = ValueTable::new(problem, attributes)?;
+    let values = aim.values(problem, attributes)?;
     let n_recodings = values.domains.iter().map(n_recodings).fold(1, u64::saturating_mul);
     let (found, quality) = if n_recodings <= options.max_recodings {
         let choices: Vec<Vec<Vec<u8>>> = values.domains.iter().map(recodings).collect();

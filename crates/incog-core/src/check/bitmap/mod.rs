@@ -114,6 +114,9 @@ impl<'a> Bitmap<'a> {
         if demand.persons || !demand.persons_by_value.is_empty() {
             return refused("the checker `bitmap` counts rows, not persons");
         }
+        if demand.labels {
+            return refused("the checker `bitmap` does not know the labels of groups");
+        }
         if policy.budget() > 0 && policy.compares() {
             return refused("the checker `bitmap` cannot compare groups with what suppression leaves");
         }

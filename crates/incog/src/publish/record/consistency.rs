@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use incog_core::metric;
+use incog_core::registry::find;
 
 use crate::job::{Job, RoleJob};
 use crate::plan;
@@ -242,7 +243,9 @@ fn contradiction_in_score(name: &str, text: &str) -> Option<String> {
     if SHARES.contains(&name) && !is_share(text) {
         return Some(format!("scores.{name}: it is not between 0 and 1"));
     }
-    if text.parse().is_ok_and(|score: f64| super::score(name, score) != text) {
+    let is_as_written =
+        |score: f64| find(metric::ALL, name).is_none_or(|entry| super::score(entry.item, score) == text);
+    if text.parse().is_ok_and(|score: f64| !is_as_written(score)) {
         return Some(format!("scores.{name}: it is not written as incog writes it"));
     }
     let is_number = text.parse().is_ok_and(|score: f64| score.is_finite() && score >= 0.0);

@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use incog_core::privacy::Kind;
 use incog_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use crate::job::{
     ColumnJob, DatabaseJob, HierarchyJob, Job, NumberOrText, OrderJob, Paths, RequireJob, RoleJob, TreeJob,
+    Written,
 };
 use crate::plan::requirements;
 use crate::publish::record::Key;
@@ -44,7 +46,7 @@ impl JobText {
         job.search.seed = None;
         job.columns.values_mut().for_each(without_paths);
         job.policy.require.iter_mut().for_each(|require| {
-            require.hierarchy.iter_mut().for_each(without_path);
+            require.hierarchy_mut().into_iter().for_each(without_path);
         });
         let hmac_sha256 = digest(&job, key)?;
         for (name, column) in &mut job.columns {
@@ -64,7 +66,7 @@ impl JobText {
             table.columns.values_mut().for_each(without_paths);
         }
         job.policy.require.iter_mut().for_each(|require| {
-            require.hierarchy.iter_mut().for_each(without_path);
+            require.hierarchy_mut().into_iter().for_each(without_path);
         });
         let hmac_sha256 = digest(&job, key)?;
         for column in job.tables.values_mut().flat_map(|table| table.columns.values_mut()) {
@@ -122,15 +124,16 @@ fn strip_tree(hierarchy: &mut HierarchyJob) {
 
 fn strip_requirement(require: &mut RequireJob) {
     let placeholder = || NumberOrText::Text(IN_THE_JOB.to_owned());
-    if let Some(values) = &mut require.values {
-        // As many as there were: how many values are pooled is part of the claim.
-        values.fill(placeholder());
+    for (parameter, written) in require.written_mut() {
+        match (written, parameter.kind) {
+            (Written::One(_), _) => {}
+            // How many values there are is nobody's business.
+            (Written::List(order), Kind::Order) => *order = vec![placeholder()],
+            // As many as there were: how many values are pooled is part of the claim.
+            (Written::List(values), _) => values.fill(placeholder()),
+            (Written::Hierarchy(hierarchy), _) => strip_tree(hierarchy),
+        }
     }
-    if let Some(order) = &mut require.order {
-        // How many values there are is nobody's business.
-        *order = vec![placeholder()];
-    }
-    require.hierarchy.iter_mut().for_each(strip_tree);
 }
 
 /// A keyed digest of each hierarchy of a job: of its file, or of its rule. Empty without the key. Names begin with that of the

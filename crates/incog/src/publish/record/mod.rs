@@ -54,7 +54,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::hierarchy::Attribute;
-use incog_core::metric::{self, Costs, Statistics};
+use incog_core::metric::{self, Costs, Metric, Statistics};
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{Measured, Report};
 use serde::{Deserialize, Serialize};
@@ -280,7 +280,7 @@ impl Record {
             local: None,
             scores: metric::ALL
                 .iter()
-                .map(|entry| (entry.name.to_owned(), score(entry.name, entry.item.score(costs, statistics))))
+                .map(|entry| (entry.name.to_owned(), score(entry.item, entry.item.score(costs, statistics))))
                 .collect(),
             hierarchies: hierarchies(job, None, key)?,
             job_hmac_sha256: hmac_sha256,
@@ -423,11 +423,8 @@ fn shown_length(attribute: &Attribute, at: usize, cost: &Cost<'_>) -> Option<usi
 }
 
 /// A score as text. Losses depend on values that only suppressed rows may have: few digits say less about those.
-fn score(metric: &str, score: f64) -> String {
-    match metric {
-        "loss" | "geometric-loss" => loss(score),
-        _ => format!("{score:.9}"),
-    }
+fn score(metric: &dyn Metric, score: f64) -> String {
+    if metric.depends_on_values() { loss(score) } else { format!("{score:.9}") }
 }
 
 /// A loss as text.

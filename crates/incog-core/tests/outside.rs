@@ -1,0 +1,403 @@
+//! What a crate outside the engine can add, touching no other file: privacy models, and a metric with sums of its own.
+//!
+//! *k-map* (Sweeney: k-Anonymity, 2002; ARX has it): every group's labels fit at least k rows of a population table that an
+//! attacker may know. It asks for the labels of groups, nothing else, so it could not be written on counts.
+//!
+//! *At most m rows of a value*: a model with a number that no other model has, with its own entry.
+//!
+//! *Loss, contributed*: LM once more, from weights of labels. Every search must find by it what it finds by the engine's own.
+
+use incog_core::algorithm::{
+    self, Aim, Answer, Family, Limits, MARKINGS, MondrianOptions, Search, Settings, TopDownOptions,
+    Traversal, best_first, mondrian, optimum, top_down,
+};
+use incog_core::check::{self, CheckerKind, Problem};
+use incog_core::frequency::Rows;
+use incog_core::group::{Demand, Group};
+use incog_core::hierarchy::Attributes;
+use incog_core::metric::{self, Cells, Contribution, Costs, Metric, Needs, Statistics};
+use incog_core::privacy::{
+    Closure, KAnonymity, Kind, Model, Parameter, Parameters, Policy, PrivacyModel, Sensitive,
+};
+use incog_core::recoding::{PerLevel, Recoding};
+use incog_core::registry::{Entry, Status};
+use incog_core::{ErrorKind, Result, Watch};
+use incog_testkit::{Sample, algorithms, naive, random};
+use proptest::prelude::*;
+
+/// Every group's labels fit at least k rows of the population.
+///
+/// Absorbing: a more general label, or one attribute less, fits every row that the label fitted before.
+#[derive(Debug)]
+struct KMap {
+    k: usize,
+    /// The population: for each attribute, the label of each row at each level.
+    labels: Vec<Vec<Vec<u32>>>,
+    n_rows: usize,
+}
+
+impl KMap {
+    fn new(k: usize, population: &[Vec<String>], attributes: &Attributes) -> Self {
+        let labels = attributes.iter().enumerate().map(|(at, attribute)| {
+            let hierarchy = attribute.hierarchy();
+            let leaves = population.iter().map(|row| hierarchy.labels(0).code(&row[at]).unwrap());
+            let leaves: Vec<u32> = leaves.collect();
+            let at_level = |level| leaves.iter().map(|&leaf| hierarchy.generalize(leaf, 0, level)).collect();
+            (0..=attribute.height()).map(at_level).collect()
+        });
+        KMap { k, labels: labels.collect(), n_rows: population.len() }
+    }
+}
+
+impl PrivacyModel for KMap {
+    fn describe(&self) -> String {
+        format!("{}-map", self.k)
+    }
+
+    fn closure(&self) -> Closure {
+        Closure::Absorbing
+    }
+
+    fn demand(&self) -> Demand {
+        Demand { labels: true, ..Demand::default() }
+    }
+
+    fn admits(&self, group: Group<'_>) -> Result<bool> {
+        let mut fits = vec![true; self.n_rows];
+        for (attribute, labels) in self.labels.iter().enumerate() {
+            if let Some((level, label)) = group.label(attribute)? {
+                let labels = &labels[usize::from(level)];
+                fits.iter_mut().zip(labels).for_each(|(fits, other)| *fits &= *other == label);
+            }
+        }
+        Ok(fits.into_iter().filter(|&fits| fits).count() >= self.k)
+    }
+}
+
+/// Rows of any leaves of the sample's hierarchies, whether or not they occur in it.
+fn population(sample: &Sample, picks: &[u8]) -> Vec<Vec<String>> {
+    let row = |(number, &pick): (usize, &u8)| {
+        let leaf = |(at, column): (usize, &incog_testkit::SampleColumn)| {
+            let place = (usize::from(pick) >> (2 * at)) + number * at;
+            column.hierarchy[place % column.hierarchy.len()][0].clone()
+        };
+        sample.columns.iter().enumerate().map(leaf).collect()
+    };
+    picks.iter().enumerate().map(row).collect()
+}
+
+/// The rows that k-map leaves out at a node, by its definition on strings.
+fn left_out(sample: &Sample, levels: &[u8], k: usize, population: &[Vec<String>]) -> Vec<usize> {
+    let mut as_sample = sample.clone();
+    for (at, column) in as_sample.columns.iter_mut().enumerate() {
+        column.cells = population.iter().map(|row| row[at].clone()).collect();
+    }
+    as_sample.persons = vec![String::new(); population.len()];
+    let known = naive::labels(&as_sample, &naive::present(levels));
+    let groups = naive::groups(sample, &naive::present(levels)).into_iter();
+    let refused = groups.filter(|(labels, _)| known.iter().filter(|row| *row == labels).count() < k);
+    refused.flat_map(|(_, rows)| rows).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn every_search_finds_exactly_the_nodes_of_k_map(
+        sample in random::sample(3, 25),
+        picks in proptest::collection::vec(any::<u8>(), 0..40),
+        k in 1..=6_usize,
+        budget in prop_oneof![Just(0_u64), 1..=8_u64],
+    ) {
+        prop_assume!(sample.n_rows() > 0);
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let population = population(&sample, &picks);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let policy = Policy::new(vec![Box::new(KMap::new(k, &population, &attributes))], budget).unwrap();
+        let problem = Problem { source: &rows, policy: &policy };
+        let mut expected = Vec::new();
+        for levels in naive::all_nodes(&sample.heights()) {
+            let out = left_out(&sample, &levels, k, &population).len() as u64;
+            let recoding = PerLevel::new(problem, &levels);
+            prop_assert_eq!(recoding.as_ref().ok().map(PerLevel::suppressed_rows), (out <= budget).then_some(out));
+            expected.extend((out <= budget).then_some(levels));
+        }
+        let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
+        for algorithm in algorithm::traversals() {
+            for checker in check::ALL {
+                for marking in MARKINGS {
+                    let search = Search {
+                        algorithm: algorithm.item,
+                        checker: checker.item,
+                        marking: marking.item,
+                        ..Search::incognito()
+                    };
+                    let outcome = match search.run(problem, &Watch::new()) {
+                        Ok(outcome) => outcome,
+                        Err(error) => {
+                            prop_assert!(matches!(checker.item, CheckerKind::Bitmap(_)), "{:?}: {}", search, error);
+                            prop_assert_eq!(error.kind(), ErrorKind::Policy);
+                            continue;
+                        }
+                    };
+                    let found: Vec<Vec<u8>> =
+                        outcome.holding.iter().map(|node| outcome.lattice.levels(node).collect()).collect();
+                    if algorithm.item == Traversal::Samarati {
+                        prop_assert_eq!(found.first(), expected.iter().min_by_key(|node| height(node)));
+                    } else {
+                        prop_assert_eq!(&found, &expected, "{:?}", search);
+                    }
+                }
+            }
+        }
+        // The best node, found without all others.
+        let costs = Costs::new(problem, &attributes).unwrap();
+        let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
+        let all = all.run(problem, &Watch::new()).unwrap();
+        for entry in metric::ALL {
+            let found = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap().best;
+            let (lattice, holding) = (&all.lattice, &all.holding);
+            let best = metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Watch::new());
+            prop_assert_eq!(found.map(|found| found.node), best.unwrap().map(|best| best.node), "{}", entry.name);
+        }
+        let first = metric::ALL[0].item;
+        let found = best_first(problem, &attributes, &costs, first, Limits::default(), &Watch::new()).unwrap();
+        prop_assert_eq!(found.best.is_some(), !expected.is_empty());
+    }
+}
+
+#[test]
+fn recodings_that_judge_groups_without_labels_refuse_the_model_by_its_name() {
+    let sample = incog_testkit::Sample::new(vec![incog_testkit::SampleColumn::skewed(0, 20, 8, &[2, 8])]);
+    let table = sample.table();
+    let attributes = sample.attributes(&table);
+    let rows = Rows::new(&table, &attributes).unwrap();
+    let population = vec![vec!["v0".to_owned()], vec!["v1".to_owned()]];
+    let models: Vec<Box<dyn PrivacyModel>> =
+        vec![Box::new(KAnonymity::new(2).unwrap()), Box::new(KMap::new(2, &population, &attributes))];
+    let policy = Policy::new(models, 0).unwrap();
+    let problem = Problem { source: &rows, policy: &policy };
+    let costs = Costs::new(problem, &attributes).unwrap();
+    let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
+    let watch = Watch::new();
+    let check = |what: &str, error: incog_core::Error| {
+        assert_eq!(error.kind(), ErrorKind::Policy, "{what}: {error}");
+        assert!(error.to_string().contains("cannot promise 2-map"), "{what}: {error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("full-domain")), "{what}");
+    };
+    check("top-down", top_down(problem, TopDownOptions::default(), &watch).unwrap_err());
+    let others = ["full-subtree", "unrestricted"];
+    let without_labels = |entry: &&Entry<algorithm::Algorithm>| {
+        entry.item.family == Family::MultiDimension || others.contains(&entry.name)
+    };
+    for entry in algorithm::ALL.iter().filter(without_labels) {
+        let settings = Settings::default();
+        check(entry.name, algorithms::run(entry, problem, &attributes, aim, &settings, &watch).unwrap_err());
+    }
+    let domains = vec![None; attributes.len()];
+    let options = MondrianOptions { domains, ..MondrianOptions::default() };
+    check("mondrian", mondrian(problem, &attributes, options, &watch).unwrap_err());
+}
+
+/// Every group has at most m rows of each value.
+#[derive(Debug)]
+struct AtMost {
+    sensitive: Sensitive,
+    m: u64,
+}
+
+const M: Parameter = Parameter {
+    name: "m",
+    kind: Kind::Whole,
+    expects: "a whole number from 1",
+    about: "How many rows of a value a group may have.",
+    samples: &["1", "3"],
+};
+
+const AT_MOST: Entry<Model> = Entry {
+    name: "at-most-m",
+    summary: "no group has more than m rows of a value",
+    reference: "made up",
+    doc: "",
+    status: Status::Preview,
+    item: Model {
+        required: &[Parameter::SENSITIVE, M],
+        optional: &[],
+        build: |parameters| {
+            let (sensitive, m) = (parameters.sensitive()?, parameters.whole(&M)?);
+            Ok(Box::new(AtMost { sensitive, m }))
+        },
+    },
+};
+
+impl PrivacyModel for AtMost {
+    fn describe(&self) -> String {
+        format!("at most {} rows of each value of `{}`", self.m, self.sensitive.name())
+    }
+
+    fn closure(&self) -> Closure {
+        Closure::None
+    }
+
+    fn demand(&self) -> Demand {
+        self.sensitive.demand()
+    }
+
+    fn admits(&self, group: Group<'_>) -> Result<bool> {
+        Ok(self.sensitive.counts(group)?.iter().all(|&(_, n)| n <= self.m))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    #[test]
+    fn a_model_with_a_number_of_its_own_is_built_by_its_entry_and_searched_for(
+        sample in random::sample(3, 20),
+        m in 1..=4_u64,
+        budget in prop_oneof![Just(0_u64), 1..=8_u64],
+    ) {
+        prop_assume!(sample.n_rows() > 0);
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let rows = Rows::new(&table, &attributes).unwrap().with_sensitive(&table, &["illness"]).unwrap();
+        let parameters = Parameters::of(Sensitive::of_rows(0, table.column("illness").unwrap()));
+        prop_assert_eq!(AT_MOST.build(&parameters).unwrap_err().to_string(), "`at-most-m` needs `m`");
+        let other = parameters.clone().with("m", m).with("l", 2);
+        prop_assert_eq!(AT_MOST.build(&other).unwrap_err().to_string(), "`at-most-m` takes no `l`");
+        let policy = Policy::new(vec![AT_MOST.build(&parameters.with("m", m)).unwrap()], budget).unwrap();
+        let refused = |rows: &Vec<usize>| {
+            let ill = |of: usize| rows.iter().filter(|&&row| sample.illnesses[row] == sample.illnesses[of]).count();
+            rows.iter().any(|&row| ill(row) as u64 > m)
+        };
+        let holds = |levels: &Vec<u8>| {
+            let groups = naive::groups(&sample, &naive::present(levels)).into_values();
+            groups.filter(&refused).map(|rows| rows.len() as u64).sum::<u64>() <= budget
+        };
+        let expected: Vec<Vec<u8>> = naive::all_nodes(&sample.heights()).into_iter().filter(holds).collect();
+        for algorithm in algorithm::traversals().filter(|entry| entry.item != Traversal::Samarati) {
+            for checker in check::ALL {
+                let search = Search { algorithm: algorithm.item, checker: checker.item, ..Search::incognito() };
+                let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
+                let found: Vec<Vec<u8>> =
+                    outcome.holding.iter().map(|node| outcome.lattice.levels(node).collect()).collect();
+                prop_assert_eq!(&found, &expected, "{:?}", search);
+            }
+        }
+    }
+}
+
+/// LM from weights: leaves under the label less one.
+struct ContributedLoss;
+
+static OTHER_LEAVES: Contribution = Contribution { name: "other leaves", weight: |covers| covers.leaves - 1 };
+
+impl ContributedLoss {
+    /// What cells have lost, and the most that they could lose; a single leaf loses 1 where it is suppressed.
+    fn lost(costs: &Costs, at: usize, node: &Statistics) -> (u128, u128) {
+        match costs.most_weight(&OTHER_LEAVES, at) {
+            0 => (node.suppressed_rows.into(), u128::from(costs.n_rows)),
+            most => (costs.weighed(&OTHER_LEAVES, at, node), most),
+        }
+    }
+}
+
+impl Metric for ContributedLoss {
+    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
+        let terms = (0..costs.weights.len()).map(|at| self.term(costs, at, node).unwrap());
+        terms.sum::<f64>() / costs.weights.iter().sum::<f64>()
+    }
+
+    fn term(&self, costs: &Costs, at: usize, node: &Statistics) -> Option<f64> {
+        let (lost, most) = ContributedLoss::lost(costs, at, node);
+        Some(costs.weights[at] * if most == 0 { 0.0 } else { lost as f64 / most as f64 })
+    }
+
+    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
+        sum / costs.weights.iter().sum::<f64>()
+    }
+
+    fn contributes(&self) -> Option<&'static Contribution> {
+        Some(&OTHER_LEAVES)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Suppression
+    }
+
+    fn uses_weights(&self) -> bool {
+        true
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Equal weights, so that ties abound; scores that are nearly equal are equal here.
+    #[test]
+    fn a_contributed_metric_leads_every_search_to_as_good_an_answer(
+        sample in random::sample(3, 25),
+        k in 1..=5_u64,
+        budget in prop_oneof![Just(0_u64), 1..=8_u64],
+    ) {
+        prop_assume!(sample.n_rows() > 0);
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let problem = Problem { source: &rows, policy: &policy };
+        let costs = Costs::new(problem, &attributes).unwrap();
+        let (own, other): (&dyn Metric, &dyn Metric) = (metric::ALL[0].item, &ContributedLoss);
+        let is_close = |a: f64, b: f64| (a - b).abs() <= 1e-12;
+        // Every node, with what it suppresses.
+        let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
+        let all = all.run(problem, &Watch::new()).unwrap();
+        let nodes: Vec<usize> = (0..all.lattice.n_nodes()).collect();
+        for node in metric::describe(problem, &attributes, &all.lattice, &nodes, &Watch::new()).unwrap() {
+            let scores = [own, other].map(|metric| metric.score(&costs, &node.statistics));
+            prop_assert!(is_close(scores[0], scores[1]), "{:?}", scores);
+        }
+        let score = |statistics: &Statistics| own.score(&costs, statistics);
+        let watch = Watch::new();
+        let nodes = [own, other].map(|metric| optimum(problem, &attributes, &costs, metric, &watch).unwrap().best);
+        let scores = nodes.map(|node| node.map(|node| score(&node.statistics)));
+        let limits = Limits::default();
+        let first = best_first(problem, &attributes, &costs, other, limits, &watch).unwrap().best;
+        for score in [scores[1], first.as_ref().map(score)] {
+            prop_assert_eq!(score.is_some(), scores[0].is_some());
+            prop_assert!(score.zip(scores[0]).is_none_or(|(a, b)| is_close(a, b)), "{:?} {:?}", score, scores[0]);
+        }
+        // A level for each value: an exact search finds as good an answer, and its sums are those of its release.
+        for name in ["attribute-suppression", "full-subtree", "unrestricted"] {
+            let entry = incog_core::registry::find(algorithm::ALL, name).unwrap();
+            let found = [own, other].map(|metric| {
+                let aim = Aim { costs: &costs, metric };
+                let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+                found.map(|found| match found {
+                    Answer::Node(node) => node.statistics,
+                    Answer::Recoding { recoding, .. } => match *recoding {
+                        Recoding::PerValue(values) => Statistics::of_values(problem, &attributes, &values).unwrap(),
+                        other => panic!("{other:?}"),
+                    },
+                })
+            });
+            for statistics in found.iter().flatten() {
+                prop_assert!(is_close(score(statistics), other.score(&costs, statistics)), "{}", name);
+            }
+            let scores = found.map(|found| found.map(|statistics| score(&statistics)));
+            prop_assert!(scores[0].zip(scores[1]).is_none_or(|(a, b)| is_close(a, b)), "{}: {:?}", name, scores);
+        }
+        // Groups with levels of their own: what is found by both is measured alike.
+        for entry in algorithm::ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {
+            let aim = Aim { costs: &costs, metric: other };
+            let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+            let Some(Answer::Recoding { recoding, .. }) = found else { continue };
+            let Recoding::PerGroup(groups) = *recoding else { panic!("{}", entry.name) };
+            let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();
+            let sizes = (0..groups.n_groups()).map(|group| (groups.rows(group), 1));
+            let statistics = Statistics::of_cells(&cells, &attributes, sizes, sample.n_rows() as u64);
+            prop_assert!(is_close(score(&statistics), other.score(&costs, &statistics)), "{}", entry.name);
+        }
+    }
+}
