@@ -41,10 +41,10 @@ fn log2(n: u64) -> u64 {
     let mut x = u128::from(n) << (63 - whole);
     let mut bits = u64::from(whole);
     for _ in 0..PLACES {
-        x = x * x >> 63;
+        x = (x * x) >> 63;
         let is_carried = x >> 64 != 0;
         x >>= u32::from(is_carried);
-        bits = bits << 1 | u64::from(is_carried);
+        bits = (bits << 1) | u64::from(is_carried);
     }
     bits
 }

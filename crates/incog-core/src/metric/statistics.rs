@@ -322,10 +322,13 @@ pub(crate) struct Spreads<'a> {
     layout: &'a KeyLayout,
     attributes: &'a Attributes,
     /// For each attribute and level. Made when first asked for.
-    others: Vec<Vec<OnceLock<Others>>>,
+    others: ByLevel,
     /// The same of the weights that the metric contributes, if it does.
-    weights: Option<(Arc<Weights>, Vec<Vec<OnceLock<Others>>>)>,
+    weights: Option<(Arc<Weights>, ByLevel)>,
 }
+
+/// A table for each attribute and level, made when first asked for.
+type ByLevel = Vec<Vec<OnceLock<Others>>>;
 
 /// How many other leaves are under the label of each code, or what it weighs.
 #[derive(Debug)]

@@ -37,7 +37,7 @@ pub(crate) enum Written {
     /// Values, in the order in which they are listed.
     List(Vec<NumberOrText>),
     /// A hierarchy.
-    Hierarchy(HierarchyJob),
+    Hierarchy(Box<HierarchyJob>),
 }
 
 const MODEL: &str = "model";
@@ -117,7 +117,7 @@ impl<'de> Visitor<'de> for Table {
                         parameter(key).ok_or_else(|| de::Error::custom(format!("unknown field `{key}`")))?;
                     let written = match parameter.kind {
                         Kind::Values | Kind::Order => Written::List(map.next_value()?),
-                        Kind::Hierarchy => Written::Hierarchy(map.next_value()?),
+                        Kind::Hierarchy => Written::Hierarchy(Box::new(map.next_value()?)),
                         _ => Written::One(map.next_value()?),
                     };
                     if let (Some(choice), Written::One(one)) = (choice(parameter), &written)
@@ -229,7 +229,7 @@ impl RequireJob {
     /// The hierarchy that is written, if any.
     pub fn hierarchy(&self) -> Option<&HierarchyJob> {
         self.written.values().find_map(|written| match written {
-            Written::Hierarchy(hierarchy) => Some(hierarchy),
+            Written::Hierarchy(hierarchy) => Some(&**hierarchy),
             _ => None,
         })
     }
@@ -237,7 +237,7 @@ impl RequireJob {
     /// The same, to be changed.
     pub fn hierarchy_mut(&mut self) -> Option<&mut HierarchyJob> {
         self.written.values_mut().find_map(|written| match written {
-            Written::Hierarchy(hierarchy) => Some(hierarchy),
+            Written::Hierarchy(hierarchy) => Some(&mut **hierarchy),
             _ => None,
         })
     }
