@@ -48,10 +48,13 @@ impl Text {
     }
 }
 
+/// What a row has of zip, age, sex and illness.
+type Picks = (u8, u8, u8, u8);
+
 fn tables() -> impl Strategy<Value = Text> {
     let row = (0_u8..4, 0_u8..8, 0_u8..3, 0_u8..3);
     prop::collection::vec(row, 1..40).prop_map(|rows| {
-        let cells = |cell: &dyn Fn(&(u8, u8, u8, u8)) -> String| rows.iter().map(cell).collect::<Vec<_>>();
+        let cells = |cell: &dyn Fn(&Picks) -> String| rows.iter().map(cell).collect::<Vec<_>>();
         let zips = ["53715", "53703", "02139", ""];
         Text {
             columns: vec![

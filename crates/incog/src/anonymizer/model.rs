@@ -95,7 +95,7 @@ impl Model {
     #[must_use]
     pub fn by_hierarchy(mut self, hierarchy: Hierarchy) -> Self {
         self = self.put("distance", "hierarchical");
-        self.0.written.insert("hierarchy", Written::Hierarchy(hierarchy.into_job()));
+        self.0.written.insert("hierarchy", Written::Hierarchy(Box::new(hierarchy.into_job())));
         self
     }
 

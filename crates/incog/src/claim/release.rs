@@ -20,9 +20,12 @@ use crate::find::{Better, Found, better};
 use crate::plan::{Chosen, Plan};
 use crate::source::spill::{Spilled, SpilledRelease};
 
+/// Released labels that the checker has found to be what is claimed.
+pub(crate) type VerifiedLabels = Verified<Box<dyn Labels + Send>>;
+
 /// A release that the checker has found to keep all its promises, and what is known of it.
 pub(crate) struct VerifiedRelease {
-    pub(crate) verified: Verified<Box<dyn Labels + Send>>,
+    pub(crate) verified: VerifiedLabels,
     /// What the checker found, persons included.
     pub(crate) report: Report,
     /// The algorithm, where recoding is not by whole columns.
@@ -106,7 +109,7 @@ fn of_levels(
     rows: RowOrder,
     known: &[(Vec<u8>, u64)],
     watch: &Watch,
-) -> Result<(Verified<Box<dyn Labels + Send>>, Vec<Better>)> {
+) -> Result<(VerifiedLabels, Vec<Better>)> {
     let apply = || -> Result<Box<dyn Labels + Send>> {
         Ok(match &plan.spilled {
             None => {
@@ -142,7 +145,7 @@ fn of_rows(
     recoding: &Recoding,
     rows: RowOrder,
     watch: &Watch,
-) -> Result<(Verified<Box<dyn Labels + Send>>, Report)> {
+) -> Result<(VerifiedLabels, Report)> {
     let release = rows.arrange(recoding.apply(&plan.table, &plan.attributes)?);
     watch.enter(Stage::Verifying);
     let input = input(plan);
