@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use incog::algorithm::Family;
 use incog::job::{
     AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, Order, OrderJob, Output, Paths,
     RecordJob, RequireJob, RoleJob,
 };
+use incog::registry::Entry;
 use incog::{Error, Job, Record, Result};
 
 /// Which job, and settings that take the place of its own.
@@ -69,22 +71,14 @@ pub(crate) struct JobArguments {
     #[arg(long, value_name = "MODEL:KEY=VALUE,...", help_heading = "Policy")]
     require: Vec<String>,
 
-    /// cover, exhaustive, bottom-up, samarati or incognito; datafly, genetic or attribute-suppression for one generalization;
-    /// full-subtree or unrestricted value by value; full-subgraph or unrestricted-multi by combinations of values;
-    /// ordered-set or mondrian by intervals; top-down, cell-generalization or cell-suppression row by row; miracle,
-    /// miraclex or dmiracle for databases [default: cover,
-    /// miraclex]
-    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", help = algorithm_help())]
     algorithm: Option<String>,
-    /// scan, sort, roll-up, super-roots, cube, bitmap or kept [default: what should be fastest]
-    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", help = checker_help())]
     checker: Option<String>,
     /// direct or transitive [default: transitive]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
-    /// How the best one is picked: loss, geometric-loss, height, weighted-height, precision, discernibility,
-    /// average-group-size, distortion or non-uniform-entropy; top-down is only measured by it [default: loss]
-    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", help = metric_help())]
     metric: Option<String>,
     /// What the generalization is chosen by: all that is required, or k-only [default: all]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
@@ -456,6 +450,36 @@ impl From<OrderFlag> for Order {
             OrderFlag::Input => Order::Input,
         }
     }
+}
+
+/// Names of a registry, as a list in a sentence.
+fn named<T: 'static>(entries: impl IntoIterator<Item = &'static Entry<T>>) -> String {
+    let names: Vec<&str> = entries.into_iter().map(|entry| entry.name).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn algorithm_help() -> String {
+    let mut help: Vec<String> = Vec::new();
+    for family in Family::ALL {
+        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
+        help.push(format!("for {}: {}", family.title(), named(entries)));
+    }
+    help.push(format!("for databases: {}", named(incog::relational::ALL)));
+    help.join("; ") + " [default: best, for lists of generalizations cover, for databases miraclex]"
+}
+
+fn checker_help() -> String {
+    format!("{} [default: what should be fastest]", named(incog::check::ALL))
+}
+
+fn metric_help() -> String {
+    format!(
+        "How the best one is picked: {}; top-down is only measured by it [default: loss]",
+        named(incog::metric::ALL)
+    )
 }
 
 fn count_or_text(text: &str) -> CountOrText {

@@ -1,10 +1,17 @@
 //! How a job wants its search to be.
 
+use incog_core::registry::Entry;
+use incog_core::{algorithm, check, metric};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CountOrText;
+
+/// The names of a registry, for editors.
+fn names<T>(entries: &[Entry<T>]) -> Vec<&'static str> {
+    entries.iter().map(|entry| entry.name).collect()
+}
 
 /// How to search.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -12,15 +19,18 @@ use super::CountOrText;
 pub struct SearchJob {
     /// The traversal or other recoding, by its name in `incog list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = names(algorithm::ALL)))]
     pub algorithm: Option<String>,
     /// How nodes are judged, by its name in `incog list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = names(check::ALL)))]
     pub checker: Option<String>,
     /// "direct" or "transitive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
     /// How the released generalization is picked, by its name in `incog list`. `top-down` is only measured by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = names(metric::ALL)))]
     pub metric: Option<String>,
     /// What the generalization is chosen by: "all" that is required (unless given), or "k-only".
     #[serde(default, skip_serializing_if = "Option::is_none")]
