@@ -8,8 +8,9 @@ use incog::database::{AnonymizedDatabase, DatabasePlan};
 use incog::job::DatabaseJob;
 use incog::{Anonymizer, Error, ErrorKind, Published, Record, Result, Trust, key_of};
 
+use crate::destination::OutputArguments;
 use crate::output::complain;
-use crate::overrides::{JobArguments, OutputArguments, from_here};
+use crate::overrides::{JobArguments, from_here};
 use crate::signals::{Watched, watch};
 
 #[derive(Debug, clap::Args)]

@@ -13,6 +13,8 @@ mod verify;
 mod hierarchy;
 mod list;
 mod explain;
+mod destination;
+mod names;
 mod overrides;
 mod signals;
 mod threads;

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use incog::algorithm::Family;
 use incog::job::{
-    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, Order, OrderJob, Output, Paths,
-    RecordJob, RequireJob, RoleJob,
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, OrderJob, Paths, RequireJob,
+    RoleJob,
 };
-use incog::registry::Entry;
 use incog::{Error, Job, Record, Result};
+
+use crate::names::{algorithm_help, checker_help, metric_help};
 
 /// Which job, and settings that take the place of its own.
 #[derive(Debug, clap::Args)]
@@ -92,35 +92,6 @@ pub(crate) struct JobArguments {
     seed: Option<u64>,
 }
 
-/// Where the release goes.
-#[derive(Debug, clap::Args)]
-pub(crate) struct OutputArguments {
-    /// Where to write the release; `-` is standard output, a name that ends in / is a folder; of a database, the folder
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// In which order rows are released [default: shuffle]
-    #[arg(long, value_enum, value_name = "ORDER")]
-    order: Option<OrderFlag>,
-    /// Where to write the release record [default: the release's name with .incog.json]
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-    /// Write no release record
-    #[arg(long, conflicts_with = "record")]
-    no_record: bool,
-    /// The file with the publisher's key, made if it is not there [default: incog.key beside the job]
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// The file with the private key that signs the record; `incog key new` makes one
-    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
-    sign: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum OrderFlag {
-    Shuffle,
-    Input,
-}
-
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum MissingUnitFlag {
     Refuse,
@@ -182,16 +153,16 @@ impl JobArguments {
             }
             files => self.job_of_flags(files)?,
         };
-        if let Some(input) = self.input {
-            job.input.path = Paths::One(from_here(input)?);
+        if let Some(input) = &self.input {
+            job.input.path = Paths::One(from_here(input.clone())?);
             job.lines.forget(&["input", "path"]);
         }
         if self.delimiter.is_some() {
             job.input.delimiter = self.delimiter;
             job.lines.forget(&["input", "delimiter"]);
         }
-        if let Some(memory) = self.memory {
-            job.input.memory = Some(count_or_text(&memory));
+        if let Some(memory) = &self.memory {
+            job.input.memory = Some(count_or_text(memory));
             job.lines.forget(&["input", "memory"]);
         }
         let roles = [
@@ -213,16 +184,23 @@ impl JobArguments {
         for order in &self.ordered {
             give_order(&mut job, order)?;
         }
-        if let Some(k) = self.k {
+        self.apply_policy(&mut job)?;
+        self.apply_search(&mut job);
+        Ok(job)
+    }
+
+    /// What flags say of the policy takes the place of what the job says.
+    fn apply_policy(&self, job: &mut Job) -> Result<()> {
+        if let Some(k) = &self.k {
             job.policy.k = k.one()?;
             job.lines.forget(&["policy", "k"]);
         }
-        if let Some(suppression) = self.suppression {
-            job.policy.suppression = Some(count_or_text(&suppression));
+        if let Some(suppression) = &self.suppression {
+            job.policy.suppression = Some(count_or_text(suppression));
             job.lines.forget(&["policy", "suppression"]);
         }
         if self.unit.is_some() {
-            job.policy.unit = self.unit;
+            job.policy.unit.clone_from(&self.unit);
             job.lines.forget(&["policy", "unit"]);
         }
         if let Some(missing) = self.missing_unit {
@@ -236,16 +214,21 @@ impl JobArguments {
             job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
             job.lines.forget_below(&["policy", "require"]);
         }
+        Ok(())
+    }
+
+    /// The same of the search.
+    fn apply_search(&self, job: &mut Job) {
         let settings = &mut job.search;
         for (key, flag, setting) in [
-            ("algorithm", self.algorithm, &mut settings.algorithm),
-            ("checker", self.checker, &mut settings.checker),
-            ("marking", self.marking, &mut settings.marking),
-            ("metric", self.metric, &mut settings.metric),
-            ("decide", self.decide, &mut settings.decide),
+            ("algorithm", &self.algorithm, &mut settings.algorithm),
+            ("checker", &self.checker, &mut settings.checker),
+            ("marking", &self.marking, &mut settings.marking),
+            ("metric", &self.metric, &mut settings.metric),
+            ("decide", &self.decide, &mut settings.decide),
         ] {
             if flag.is_some() {
-                *setting = flag;
+                setting.clone_from(flag);
                 job.lines.forget(&["search", key]);
             }
         }
@@ -257,7 +240,6 @@ impl JobArguments {
             settings.seed = self.seed;
             job.lines.forget(&["search", "seed"]);
         }
-        Ok(job)
     }
 
     /// The job of a record, for other data; hierarchy files are looked for beside the record and where the flag says.
@@ -308,7 +290,7 @@ impl JobArguments {
             return Err(Error::input(format!("--{flag} is for one table, and the job is about a database"))
                 .with_hint("say it in the job file"));
         }
-        if let Some(k) = self.k {
+        if let Some(k) = &self.k {
             job.policy.k = k.one()?;
             job.lines.forget(&["policy", "k"]);
         }
@@ -381,105 +363,6 @@ impl JobArguments {
         }
         Ok(job)
     }
-}
-
-impl OutputArguments {
-    /// Says where the release goes, if a flag does.
-    pub(crate) fn apply(self, job: &mut Job) -> Result<()> {
-        let output = job.output.get_or_insert_with(Output::default);
-        if let Some(path) = self.output {
-            output.path = Some(from_here(path)?);
-            job.lines.forget(&["output", "path"]);
-        }
-        if let Some(order) = self.order {
-            output.order = order.into();
-        }
-        if let Some(record) = self.record {
-            output.record = Some(RecordJob::Path(from_here(record)?));
-        }
-        if self.no_record {
-            output.record = Some(RecordJob::Wanted(false));
-        }
-        if let Some(key) = self.key {
-            output.key = Some(from_here(key)?);
-        }
-        if let Some(key) = self.sign {
-            output.sign = Some(from_here(key)?);
-            job.lines.forget(&["output", "sign"]);
-        }
-        Ok(())
-    }
-}
-
-impl OutputArguments {
-    /// The same for a database, whose release is a folder.
-    pub(crate) fn apply_to_database(self, job: &mut DatabaseJob) -> Result<()> {
-        if self.record.is_some() {
-            return Err(Error::input("--record is for one table, and the job is about a database")
-                .with_hint("the record of a database stands in the folder of its release"));
-        }
-        if let Some(path) = self.output {
-            if path.as_os_str() == "-" {
-                return Err(Error::input("the release of a database is a folder, not standard output")
-                    .with_hint("name a folder: --output release/"));
-            }
-            job.database.output = Some(from_here(path)?);
-            job.lines.forget(&["database", "output"]);
-        }
-        if let Some(order) = self.order {
-            job.database.order = order.into();
-        }
-        if self.no_record {
-            job.database.record = Some(false);
-        }
-        if let Some(key) = self.key {
-            job.database.key = Some(from_here(key)?);
-        }
-        if let Some(key) = self.sign {
-            job.database.sign = Some(from_here(key)?);
-            job.lines.forget(&["database", "sign"]);
-        }
-        Ok(())
-    }
-}
-
-impl From<OrderFlag> for Order {
-    fn from(flag: OrderFlag) -> Self {
-        match flag {
-            OrderFlag::Shuffle => Order::Shuffle,
-            OrderFlag::Input => Order::Input,
-        }
-    }
-}
-
-/// Names of a registry, as a list in a sentence.
-fn named<T: 'static>(entries: impl IntoIterator<Item = &'static Entry<T>>) -> String {
-    let names: Vec<&str> = entries.into_iter().map(|entry| entry.name).collect();
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}
-
-fn algorithm_help() -> String {
-    let mut help: Vec<String> = Vec::new();
-    for family in Family::ALL {
-        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
-        help.push(format!("for {}: {}", family.title(), named(entries)));
-    }
-    help.push(format!("for databases: {}", named(incog::relational::ALL)));
-    help.join("; ") + " [default: best, for lists of generalizations cover, for databases miraclex]"
-}
-
-fn checker_help() -> String {
-    format!("{} [default: what should be fastest]", named(incog::check::ALL))
-}
-
-fn metric_help() -> String {
-    format!(
-        "How the best one is picked: {}; top-down is only measured by it [default: loss]",
-        named(incog::metric::ALL)
-    )
 }
 
 fn count_or_text(text: &str) -> CountOrText {

@@ -96,6 +96,50 @@ fn a_module_of_the_engine_uses_only_those_above_it() {
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../incog-core/src"));
 }
 
+/// The functions of a text that have more lines than this, with where they begin. They are laid out by rustfmt: a function ends at
+/// a brace that stands as far in as it begins.
+fn long_functions(text: &str, most: usize) -> Vec<(usize, usize)> {
+    let begins = |line: &str| {
+        let words = line.trim_start();
+        let words = words.strip_prefix("pub").map_or(words, |rest| match rest.strip_prefix('(') {
+            Some(rest) => rest.split_once(") ").map_or(rest, |(_, rest)| rest),
+            None => rest.trim_start(),
+        });
+        words.starts_with("fn ") || words.starts_with("const fn ")
+    };
+    let mut long = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    for (at, line) in text.lines().enumerate() {
+        if begins(line) {
+            let margin = &line[..line.len() - line.trim_start().len()];
+            open = Some((at, format!("{margin}}}")));
+        } else if let Some((start, _)) = open.take_if(|(_, end)| line == end)
+            && at - start + 1 > most
+        {
+            long.push((start + 1, at - start + 1));
+        }
+    }
+    long
+}
+
+#[test]
+fn no_function_of_the_library_has_80_lines_and_no_file_more_than_600() {
+    for folder in ["src", "../incog-cli/src"] {
+        let mut all = Vec::new();
+        files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut all);
+        assert!(all.len() > 10);
+        for path in all {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let n_lines = text.lines().count();
+            assert!(n_lines <= 600, "{} has {n_lines} lines", path.display());
+            let long = long_functions(&text, 79);
+            assert!(long.is_empty(), "{}: functions at lines, with so many lines: {long:?}", path.display());
+        }
+    }
+    let text = "pub(crate) fn long(\n    a: u8,\n) {\n    a;\n}\nfn short() {\n}\n";
+    assert_eq!(long_functions(text, 4), [(1, 5)]);
+}
+
 #[test]
 fn names_are_found_in_every_kind_of_path() {
     let code = "use crate::plan::{self, x};\nuse crate::{file, job::Job};\nlet x = crate::find::y();\n$crate::nothing";

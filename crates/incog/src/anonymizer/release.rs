@@ -7,7 +7,9 @@ use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::Labels;
 
-use crate::claim::release::{VerifiedRelease, released};
+use crate::claim::release::VerifiedRelease;
+#[cfg(feature = "parquet")]
+use crate::claim::release::released;
 use crate::file::STANDARD;
 use crate::job::{Order, Output};
 use crate::plan::Plan;

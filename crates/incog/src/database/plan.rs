@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use incog_core::hierarchy::Attribute;
 use incog_core::privacy::{Budget, Fraction};
 use incog_core::registry::{find, nearest};
 use incog_core::relational::{
@@ -18,14 +19,14 @@ use crate::database::copies;
 use crate::file::{STANDARD, Stamps};
 use crate::job::Mistakes;
 use crate::job::{
-    ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ReleaseKind,
-    RoleJob,
+    ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ParentJob,
+    ReleaseKind, RoleJob,
 };
 use crate::plan;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
 use crate::plan::orders;
-use crate::plan::requirements::{self, Models};
+use crate::plan::requirements::{self, Models, Requirement};
 use crate::source::{Data, Format};
 
 /// Tables, policy and search, all checked.
@@ -105,104 +106,19 @@ impl DatabasePlan {
         let Some(settings) = settings else {
             return Err(Error::new(ErrorKind::Internal, "a setting is missing and no mistake"));
         };
-
-        let mut mistakes = Mistakes::default();
         let jobs: Vec<(&String, Job)> =
             job.tables.keys().map(|name| Ok((name, job.of_table(name)?))).collect::<Result<_>>()?;
-        let mut opened = Vec::new();
-        for (name, table) in &jobs {
-            let mut of_table = Mistakes::default();
-            of_table.note(plan::check_roles(table, plan::WithoutQuasi::Allowed));
-            orders::refuse(table, &mut of_table);
-            let required = requirements::check(table, &mut of_table);
-            let delimiter = of_table.note(plan::delimiter(table)).flatten();
-            let data = of_table.note(Data::open(&table.inputs(), delimiter));
-            if let Some(data) = &data {
-                plan::check_columns(table, data.header(), DECLARE, &mut of_table);
-            }
-            mistakes.take(&of_table, &in_table(name));
-            opened.extend(data.map(|data| (*name, table, required, data)));
-        }
-        mistakes.stop()?;
-
-        let mut mistakes = Mistakes::default();
-        let (mut relations, mut tables, mut requirements) = (Vec::new(), Vec::new(), Vec::new());
-        let mut notes = Vec::new();
+        let opened = opened(&jobs)?;
         // Tables belong together: none may change before all are read, and no hierarchy before the record is made.
         let (mut data_stamps, mut hierarchy_stamps) = (Stamps::default(), Stamps::default());
-        for (_, table_job, _, data) in &opened {
-            data_stamps.add(data.stamps());
-            hierarchy_stamps.add(requirements::stamps_of(table_job));
+        for table in &opened {
+            data_stamps.add(table.data.stamps());
+            hierarchy_stamps.add(requirements::stamps_of(table.job));
         }
-        let mut read = Vec::new();
-        for (name, table_job, required, data) in opened {
-            let files = data.files().to_vec();
-            let role = |column: &str| plan::role(table_job, column);
-            // Nobody may have a row in a child table.
-            let is_person = *name == job.database.person;
-            let made = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
-            let (table, format) = made.map_err(|error| match error.kind() {
-                ErrorKind::Cancelled => error,
-                _ => error.prefixed(&in_table(name)),
-            })?;
-            tables.push(TablePlan { job: table_job.clone(), format, files });
-            read.push((name, table_job, required, table));
-        }
-        // How long a mask is depends on how many persons have long values.
-        let by_name = read.iter().map(|(name, _, _, table)| (name.as_str(), table)).collect();
-        let is_open = |column: &ColumnJob| column.hierarchy.as_ref().is_some_and(mask_length::is_open);
-        let persons = read.iter().map(|(name, table_job, ..)| {
-            let is_needed = table_job.columns.values().any(is_open);
-            if is_needed { persons(job, &by_name, name) } else { Vec::new() }
-        });
-        let persons: Vec<Vec<u32>> = persons.collect();
-        for ((name, table_job, required, table), persons) in read.into_iter().zip(persons) {
-            let holders = Holders::Persons(&persons);
-            let mut of_table = Mistakes::default();
-            let quasi =
-                table_job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
-            let mut attributes = Vec::new();
-            for (column, said) in quasi {
-                let Some(data) = table.column(column) else {
-                    return Err(Error::new(ErrorKind::Internal, "a declared column is not in the table"));
-                };
-                let attribute = hierarchies::attribute(table_job, column, said, (data, holders), None);
-                attributes.extend(of_table.note(attribute));
-                let shared = said
-                    .hierarchy
-                    .as_ref()
-                    .map(|rule| SharedLength::of(rule, data, holders, table_job.policy.k.unsigned_abs()));
-                let shared = shared.transpose()?.flatten();
-                notes.extend(
-                    shared
-                        .and_then(|shared| shared.note(column, "persons"))
-                        .map(|note| in_table(name) + &note),
-                );
-            }
-            let Models { columns, models } =
-                requirements::build(table_job, &required, &table, u64::MAX, &mut of_table);
-            mistakes.take(&of_table, &in_table(name));
-            if !models.is_empty() {
-                let position =
-                    |name: &String| table.columns().iter().position(|column| column.name() == name);
-                let columns = columns.iter().filter_map(position).collect();
-                requirements.push(Requirements { table: relations.len(), columns, models });
-            }
-            let said = &job.tables[name];
-            relations.push(Relation {
-                name: name.clone(),
-                table,
-                key: said.key.clone(),
-                foreign_keys: said
-                    .parents()
-                    .iter()
-                    .map(|parent| ForeignKey { column: parent.column.clone(), table: parent.table.clone() })
-                    .collect(),
-                attributes,
-            });
-        }
+        let read = opened.into_iter().map(|table| table.read(job, watch)).collect::<Result<Vec<_>>>()?;
+        let tables = read.iter().map(ReadTable::plan).collect();
+        let Bound { relations, requirements, notes } = bound(job, read)?;
         data_stamps.check("the data file")?;
-        mistakes.stop()?;
         let database = Database::new(relations, &job.database.person)?;
         let n_persons = database.n_persons() as u64;
         Ok(DatabasePlan {
@@ -235,6 +151,137 @@ impl DatabasePlan {
             .map(|(at, _)| at)
             .collect()
     }
+}
+
+/// A table whose columns are known by name.
+struct OpenedTable<'a> {
+    name: &'a str,
+    job: &'a Job,
+    required: Vec<Requirement<'a>>,
+    data: Data,
+}
+
+/// A table with its rows.
+struct ReadTable<'a> {
+    name: &'a str,
+    job: &'a Job,
+    required: Vec<Requirement<'a>>,
+    table: Table,
+    format: Format,
+    files: Vec<PathBuf>,
+}
+
+/// Checks what can be checked of each table without its rows.
+fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
+    let mut mistakes = Mistakes::default();
+    let mut opened = Vec::new();
+    for (name, job) in jobs {
+        let mut of_table = Mistakes::default();
+        of_table.note(plan::check_roles(job, plan::WithoutQuasi::Allowed));
+        orders::refuse(job, &mut of_table);
+        let required = requirements::check(job, &mut of_table);
+        let delimiter = of_table.note(plan::delimiter(job)).flatten();
+        let data = of_table.note(Data::open(&job.inputs(), delimiter));
+        if let Some(data) = &data {
+            plan::check_columns(job, data.header(), DECLARE, &mut of_table);
+        }
+        mistakes.take(&of_table, &in_table(name));
+        opened.extend(data.map(|data| OpenedTable { name, job, required, data }));
+    }
+    mistakes.stop()?;
+    Ok(opened)
+}
+
+impl<'a> OpenedTable<'a> {
+    fn read(self, database: &DatabaseJob, watch: &Watch) -> Result<ReadTable<'a>> {
+        let OpenedTable { name, job, required, data } = self;
+        let files = data.files().to_vec();
+        let role = |column: &str| plan::role(job, column);
+        // Nobody may have a row in a child table.
+        let is_person = name == database.database.person;
+        let made = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
+        let (table, format) = made.map_err(|error| match error.kind() {
+            ErrorKind::Cancelled => error,
+            _ => error.prefixed(&in_table(name)),
+        })?;
+        Ok(ReadTable { name, job, required, table, format, files })
+    }
+}
+
+impl ReadTable<'_> {
+    fn plan(&self) -> TablePlan {
+        TablePlan { job: self.job.clone(), format: self.format.clone(), files: self.files.clone() }
+    }
+
+    /// Its quasi-identifiers, each tied to its hierarchy, and what there is to say of them.
+    fn attributes(
+        &self,
+        persons: &[u32],
+        mistakes: &mut Mistakes,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Attribute>> {
+        let holders = Holders::Persons(persons);
+        let quasi = self.job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
+        let mut attributes = Vec::new();
+        for (column, said) in quasi {
+            let Some(data) = self.table.column(column) else {
+                return Err(Error::new(ErrorKind::Internal, "a declared column is not in the table"));
+            };
+            let attribute = hierarchies::attribute(self.job, column, said, (data, holders), None);
+            attributes.extend(mistakes.note(attribute));
+            let k = self.job.policy.k.unsigned_abs();
+            let shared = said.hierarchy.as_ref().map(|rule| SharedLength::of(rule, data, holders, k));
+            let shared = shared.transpose()?.flatten();
+            let note = shared.and_then(|shared| shared.note(column, "persons"));
+            notes.extend(note.map(|note| in_table(self.name) + &note));
+        }
+        Ok(attributes)
+    }
+}
+
+/// All tables, tied to their hierarchies and to what is required of them.
+struct Bound {
+    relations: Vec<Relation>,
+    requirements: Vec<Requirements>,
+    notes: Vec<String>,
+}
+
+fn bound(job: &DatabaseJob, read: Vec<ReadTable<'_>>) -> Result<Bound> {
+    let mut mistakes = Mistakes::default();
+    let mut bound = Bound { relations: Vec::new(), requirements: Vec::new(), notes: Vec::new() };
+    // How long a mask is depends on how many persons have long values.
+    let by_name = read.iter().map(|table| (table.name, &table.table)).collect();
+    let is_open = |column: &ColumnJob| column.hierarchy.as_ref().is_some_and(mask_length::is_open);
+    let persons = read.iter().map(|table| {
+        let is_needed = table.job.columns.values().any(is_open);
+        if is_needed { persons(job, &by_name, table.name) } else { Vec::new() }
+    });
+    let persons: Vec<Vec<u32>> = persons.collect();
+    for (table, persons) in read.into_iter().zip(persons) {
+        let mut of_table = Mistakes::default();
+        let attributes = table.attributes(&persons, &mut of_table, &mut bound.notes)?;
+        let ReadTable { name, job: table_job, required, table, .. } = table;
+        let Models { columns, models } =
+            requirements::build(table_job, &required, &table, u64::MAX, &mut of_table);
+        mistakes.take(&of_table, &in_table(name));
+        if !models.is_empty() {
+            let position = |name: &String| table.columns().iter().position(|column| column.name() == name);
+            let columns = columns.iter().filter_map(position).collect();
+            bound.requirements.push(Requirements { table: bound.relations.len(), columns, models });
+        }
+        let said = &job.tables[name];
+        let foreign_key =
+            |parent: &ParentJob| ForeignKey { column: parent.column.clone(), table: parent.table.clone() };
+        bound.relations.push(Relation {
+            name: name.to_owned(),
+            table,
+            key: said.key.clone(),
+            foreign_keys: said.parents().iter().map(foreign_key).collect(),
+            attributes,
+        });
+    }
+    mistakes.stop()?;
+    Ok(bound)
 }
 
 /// Can it be part of a file's name?

@@ -3,7 +3,9 @@
 //! Counts exactly, proposes carefully, shows no cell: [`profile`] looks at the columns, [`propose`] at what they may be, [`init`]
 //! writes a job. [`workbench`] shows, checks and makes hierarchies.
 
+mod header;
 pub mod init;
 pub mod profile;
 pub mod propose;
+mod values;
 pub mod workbench;

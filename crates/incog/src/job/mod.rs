@@ -12,12 +12,14 @@ pub(crate) mod settings;
 mod require;
 mod search;
 mod order;
+mod hierarchy;
 mod database;
 
 pub use database::{
     AnyJob, CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
+pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
@@ -274,113 +276,6 @@ pub enum RoleJob {
     Decide,
 }
 
-/// What values may become: exactly one of `file`, `intervals`, `dates`, `mask`, `tree` and `suppress`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HierarchyJob {
-    /// A file: `value;level 1;...;*`, one row a value, separated by `;` or `,`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
-    /// Ever wider intervals, each width a multiple of the one before: [5, 10, 20].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Vec<NumberOrText>>,
-    /// With `intervals`: what is divided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<IntervalsOf>,
-    /// With `intervals`: where an interval starts; 0 or 1970-01-01 unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<NumberOrText>,
-    /// With `intervals`: values lie from the first up to but not including the second, and loss is measured against
-    /// all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bounds: Option<[NumberOrText; 2]>,
-    /// With `intervals`: values below are pooled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bottom: Option<NumberOrText>,
-    /// With `intervals`: values from here on are pooled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub top: Option<NumberOrText>,
-    /// Calendar units from fine to coarse: ["month", "quarter", "year"].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dates: Option<Vec<DateUnit>>,
-    /// One character after the other replaced by `*`, from this side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mask: Option<MaskSide>,
-    /// With `mask`: values have at most so many characters, shorter ones are padded. Unless given, the greatest length that k rows (or
-    /// persons) have or exceed; longer values are released as `*` or not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<usize>,
-    /// A tree of labels: nested tables with lists of values, or a file written by indentation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tree: Option<TreeJob>,
-    /// Kept or replaced by `*`; the same as no hierarchy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suppress: Option<bool>,
-    /// Only these levels may be chosen; 0 is as collected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub levels: Option<Vec<u8>>,
-    /// What a missing value is called once it is generalized; "(missing)" unless given. Not for `file`, which has a
-    /// row for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<String>,
-}
-
-/// What is divided into intervals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IntervalsOf {
-    /// Whole numbers and decimals.
-    Numbers,
-    /// Dates; widths are in days.
-    Dates,
-}
-
-/// A calendar unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DateUnit {
-    /// 2003-04-17
-    Day,
-    /// 2003-04
-    Month,
-    /// 2003-Q2
-    Quarter,
-    /// 2003
-    Year,
-    /// 2000s
-    Decade,
-}
-
-/// Where masking starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MaskSide {
-    /// 5371*, 537**
-    Right,
-    /// *3715, **715
-    Left,
-}
-
-/// A tree of labels.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum TreeJob {
-    /// A file written by indentation.
-    File(PathBuf),
-    /// Labels with what is below each.
-    Branches(IndexMap<String, BranchJob>),
-}
-
-/// What is below a label of a tree.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum BranchJob {
-    /// Values.
-    Leaves(Vec<String>),
-    /// More labels.
-    Branches(IndexMap<String, BranchJob>),
-}
-
 impl Job {
     /// Reads a job file. All mistakes are in the one error, a line each.
     pub fn read(path: &Path) -> Result<Self> {
@@ -493,28 +388,6 @@ fn resolve(job: &Path, path: &Path) -> PathBuf {
         return path.to_owned();
     }
     job.parent().unwrap_or(Path::new("")).join(path)
-}
-
-/// A rule on its own, under the key that it has in a job file.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Rule {
-    hierarchy: HierarchyJob,
-}
-
-impl HierarchyJob {
-    /// Reads what stands behind `hierarchy =` in a job file, with the same mistakes.
-    pub fn parse(rule: &str) -> Result<Self> {
-        let text = format!("hierarchy = {rule}");
-        let refused = |mistake: &str| format!("the rule: {}", mistake.replace('\n', ", "));
-        check::check::<Rule>(&text).map_err(|mistakes| {
-            let lines: Vec<String> = mistakes.iter().map(|(_, mistake)| refused(mistake)).collect();
-            Error::input(lines.join("\n"))
-                .with_hint("write it as in a job file, for example --rule '{ intervals = [5, 10, 20] }'")
-        })?;
-        let rule: Rule = toml::from_str(&text).map_err(|error| Error::input(refused(error.message())))?;
-        Ok(rule.hierarchy)
-    }
 }
 
 /// Where a mistake is: `line 4 of `incog.toml`: `, as far as that is known.

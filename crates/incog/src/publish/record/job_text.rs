@@ -5,7 +5,6 @@
 //! publisher's key ([`Key`]).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use incog_core::privacy::Kind;
 use incog_core::{Error, ErrorKind, Result};
@@ -169,22 +168,4 @@ pub(crate) fn hierarchies(
         .map(|(name, column)| digest(name, &column.hierarchy.clone().unwrap_or_default()))
         .chain(requirements::hierarchies_of(job).map(|(name, hierarchy)| digest(&name, hierarchy)))
         .collect()
-}
-
-impl HierarchyJob {
-    /// The file it is in, if it is in one.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        match (&self.file, &self.tree) {
-            (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),
-            _ => None,
-        }
-    }
-
-    /// The same, to be changed.
-    pub(crate) fn files_mut(&mut self) -> Option<&mut std::path::PathBuf> {
-        match (&mut self.file, &mut self.tree) {
-            (Some(file), _) | (None, Some(TreeJob::File(file))) => Some(file),
-            _ => None,
-        }
-    }
 }
