@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use incog::database::{DatabasePlan, DatabaseRecord};
 use incog::job::{AnyJob, DatabaseJob};
-use incog::verify::{Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
+use incog::verify::{ClaimKind, Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
 use incog::{Anonymizer, Error, Job, Key, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
@@ -161,7 +161,7 @@ fn run_database(
     };
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
     watch.done();
-    print(&incog::database::render_database_report(&report))?;
+    print(&incog::render_report(&report))?;
     verdict(report.holds(), report.is_undecided(), &report.undecided)
 }
 
@@ -169,6 +169,7 @@ fn run_database(
 fn signed(publisher: Option<String>, trust: Trust<'_>) -> Option<Finding> {
     let key = publisher?;
     Some(Finding {
+        kind: ClaimKind::Signature,
         claim: "the record is signed".into(),
         found: match trust.publisher {
             Some(_) => "with the publisher's key".into(),

@@ -11,8 +11,8 @@ use incog_core::relational::{
 use incog_testkit::data::{csv_rows, project};
 use incog_testkit::database::{TextDatabase, TextRow, TextTable, databases};
 use incog_verify::{
-    DatabaseClaims, DatabaseReport, Fraction as Share, Hierarchy, Labels, SensitiveClaim, StringTable,
-    TableClaims, TableSource, check_database,
+    DatabaseClaims, Fraction as Share, Hierarchy, Labels, Report, SensitiveClaim, StringTable, TableClaims,
+    TableSource, check_database,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -75,7 +75,7 @@ fn verified(
     k: u64,
     claim: &SensitiveClaim,
     origins: Origins,
-) -> DatabaseReport {
+) -> Report {
     let inputs: Vec<StringTable> = (0..text.0.len())
         .map(|table| {
             let rows: Vec<Vec<String>> =
@@ -230,7 +230,7 @@ fn clustered(
     Some(dmiracle(database, options, &requirements, enforcement, &Watch::new()).unwrap())
 }
 
-fn says(report: &DatabaseReport) -> String {
+fn says(report: &Report) -> String {
     report.findings.iter().map(|finding| format!("{finding}\n")).collect()
 }
 
@@ -356,8 +356,8 @@ proptest! {
             let report = verified(&text, &release, options.k as u64, &diversity.claim(), origins);
             prop_assert!(report.holds(), "{:?}: {}", origins, says(&report));
             let measured = measure(&database, &clustering);
-            prop_assert_eq!(report.smallest_class, measured.smallest_class);
-            let n_classes: u64 = report.class_sizes.iter().map(|(_, classes)| classes).sum();
+            prop_assert_eq!(report.smallest_group, measured.smallest_class);
+            let n_classes: u64 = report.group_sizes.iter().map(|(_, classes)| classes).sum();
             prop_assert_eq!(n_classes, measured.n_classes as u64);
             for (found, computed) in report.tables.iter().zip(&measured.tables) {
                 prop_assert_eq!(found.removed_rows, Some(computed.removed_rows));
@@ -438,7 +438,7 @@ fn the_checker_refuses_what_universal_and_local_anonymization_make_of_the_studen
                 .map(|finding| finding.claim.as_str())
                 .collect();
             assert_eq!(failed, ["2-anonymity of persons relative to t1.q0, t2.q0"], "{}", says(&report));
-            assert_eq!(report.smallest_class, Some(1));
+            assert_eq!(report.smallest_group, Some(1));
         }
     }
     let clustering = miracle(&database, &Options::new(2), &watch).unwrap();

@@ -29,7 +29,9 @@ use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{BLOCK, Groups, Keys, Numbers, count};
 use crate::levels::{self, Outcome, Tables};
 use crate::local::{self, Unassigned};
-use crate::{Claims, Counted, Finding, Labels, Places, Report, SensitiveClaim, renumber, sensitive};
+use crate::{
+    ClaimKind, Claims, Counted, Finding, Labels, Places, Report, SensitiveClaim, renumber, sensitive,
+};
 
 /// Combinations of levels that are compared to tell how a release differs, where none fits.
 const MAX_COMPARED: usize = 16;
@@ -133,6 +135,7 @@ fn compare(
     let origins: Option<Vec<usize>> = header.iter().map(|name| places.of(name)).collect();
     let Some(origins) = origins else {
         findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: "every released column is a column of the input".into(),
             found: "one is not".into(),
             holds: false,
@@ -141,6 +144,7 @@ fn compare(
     };
     let n_suppressed = input.n_rows().checked_sub(release.n_rows());
     findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: format!("at most {} of {} rows are suppressed", source.budget, input.n_rows()),
         found: match n_suppressed {
             Some(rows) => format!("{} rows released, {rows} suppressed", release.n_rows()),
@@ -150,6 +154,7 @@ fn compare(
     });
     if source.hierarchies.len() != quasi.len() {
         findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: "every quasi-identifier has a hierarchy".into(),
             found: format!("{} hierarchies", source.hierarchies.len()),
             holds: false,
@@ -159,6 +164,7 @@ fn compare(
     let unit = source.unit.as_ref().map(|unit| places.of(unit));
     if unit == Some(None) {
         findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: "the column that names persons is a column of the input".into(),
             found: "it is not".into(),
             holds: false,
@@ -209,6 +215,7 @@ fn compare(
         .unzip();
     if let Some(at) = possible.iter().position(Vec::is_empty) {
         findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: claim.into(),
             found: format!("column {} has labels that no single level gives", claims.quasi_identifiers[at]),
             holds: false,
@@ -217,10 +224,16 @@ fn compare(
     }
     let Judged { best, levels, outcome } = comparison.judge(&possible, &collected, claims);
     if outcome == Outcome::Exceeded {
-        undecided.push(Finding { claim: claim.into(), found: LEVELS_NOT_FOUND.into(), holds: false });
+        undecided.push(Finding {
+            kind: ClaimKind::Rows,
+            claim: claim.into(),
+            found: LEVELS_NOT_FOUND.into(),
+            holds: false,
+        });
         return None;
     }
     findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: claim.into(),
         found: match best.first_strange_row {
             None => "all are".into(),
@@ -230,6 +243,7 @@ fn compare(
     });
     let (claim, found) = comparison.suppression(&best);
     findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: claim.into(),
         found,
         holds: best.partial_groups == 0 && best.needless_groups == 0,
@@ -238,6 +252,7 @@ fn compare(
         return None;
     };
     findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: format!("every group has at least {} persons ({unit})", claims.k),
         found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
         holds: best.has_persons(claims.k),
@@ -268,6 +283,7 @@ fn check_assigned(
     findings: &mut Vec<Finding>,
 ) {
     findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: claim.into(),
         found: match unassigned.first_row {
             None => "all can".into(),
@@ -277,6 +293,7 @@ fn check_assigned(
     });
     if let Some(unit) = &source.unit {
         findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: format!("every group has at least {} persons ({unit})", claims.k),
             found: "persons cannot be recounted for local recoding".into(),
             holds: false,

@@ -64,8 +64,8 @@ pub use hash::set_hash_seed;
 pub use in_order::{check_in_order, verify_in_order};
 pub use measure::Measured;
 pub use relational::{
-    AnatomizedTable, AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableReport, TableSource,
-    VerifiedAnatomy, VerifiedDatabase, check_anatomy, check_database, verify_anatomy, verify_database,
+    AnatomizedTable, AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, VerifiedAnatomy,
+    VerifiedDatabase, check_anatomy, check_database, verify_anatomy, verify_database,
 };
 pub use requirement::{Cells, NoClaim};
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
@@ -160,9 +160,39 @@ pub struct Claims<'a> {
     pub source: Option<Source<'a>>,
 }
 
+/// What a claim is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClaimKind {
+    /// Which columns there are.
+    Columns,
+    /// How many rows, or persons of a database, look alike.
+    Anonymity,
+    /// How many persons a group of rows has.
+    Persons,
+    /// What nobody should learn about a person.
+    Sensitive,
+    /// Whether released rows are those of the input, recoded, and how many were left out.
+    Rows,
+    /// Whether labels, intervals and boxes are what they should be.
+    Recoding,
+    /// How the tables of a database hold together.
+    Structure,
+    /// Whether keys are new, and no column has copies of the old ones.
+    Keys,
+    /// Which files there are.
+    Files,
+    /// Whether a record is what it should be.
+    Record,
+    /// Who signed a record.
+    Signature,
+}
+
 /// One claim, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// What it is about.
+    pub kind: ClaimKind,
     /// The claim in words.
     pub claim: String,
     /// What was found. Never a label or a value: columns, counts and row numbers.
@@ -185,14 +215,17 @@ pub struct Report {
     /// Claims that could not be checked within a bounded amount of work, and what would help. None of them holds, and
     /// none was found wrong.
     pub undecided: Vec<Finding>,
-    /// Rows of the smallest group; `None` if no row is released.
+    /// Rows of the smallest group; of a database, persons of the smallest class. `None` if nothing is released, or no classes are
+    /// claimed.
     pub smallest_group: Option<u64>,
     /// Persons of the group with the fewest, where persons were counted.
     pub fewest_persons: Option<u64>,
-    /// How many groups have how many rows: (rows, groups), ascending.
+    /// How many groups have how many rows: (rows, groups), ascending. Of a database, how many classes have how many persons.
     pub group_sizes: Vec<(u64, u64)>,
     /// What the release reaches on each sensitive column, once for each, by rows.
     pub measured: Vec<Measured>,
+    /// The tables of a database, in the order of the claims; none of one table.
+    pub tables: Vec<TableReport>,
 }
 
 impl Report {
@@ -215,6 +248,7 @@ impl Report {
         self.group_sizes = group_sizes.into_iter().collect();
         self.smallest_group = self.group_sizes.first().map(|&(rows, _)| rows);
         self.findings.push(Finding {
+            kind: ClaimKind::Anonymity,
             claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
             found: self
                 .smallest_group
@@ -276,6 +310,7 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         match places.of(&claim.column) {
             Some(at) => positions.push((at, claim)),
             None => report.findings.push(Finding {
+                kind: ClaimKind::Sensitive,
                 claim: format!("the sensitive column {} is released", claim.column),
                 found: "it is not there".into(),
                 holds: false,
@@ -334,6 +369,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
         .is_none_or(|columns| columns.iter().map(String::as_str).eq(header.iter().copied()));
     if let Some(columns) = &claims.columns {
         report.findings.push(Finding {
+            kind: ClaimKind::Columns,
             claim: format!("the columns are {}", columns.join(", ")),
             found: format!("{} columns", header.len()),
             holds: are_declared,
@@ -346,6 +382,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
         with_names.filter(|(at, _)| at.is_none()).map(|(_, name)| name.as_str()).collect();
     if !missing.is_empty() {
         report.findings.push(Finding {
+            kind: ClaimKind::Columns,
             claim: "every quasi-identifier is a column of the release".into(),
             found: format!("there is no {}", missing.join(", ")),
             holds: false,
@@ -356,6 +393,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
     let n_ambiguous = quasi.iter().filter(|&&at| places.stands_twice(header[at])).count();
     if n_ambiguous > 0 {
         report.findings.push(Finding {
+            kind: ClaimKind::Columns,
             claim: "no other column has the name of a quasi-identifier".into(),
             found: format!("{n_ambiguous} names stand twice"),
             holds: false,
@@ -365,6 +403,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
     let n_rows = release.n_rows() + claims.source.as_ref().map_or(0, |source| source.input.n_rows());
     if n_rows > MAX_ROWS {
         report.undecided.push(Finding {
+            kind: ClaimKind::Rows,
             claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
             found: format!("{n_rows} rows, more than can be checked"),
             holds: false,
@@ -422,6 +461,7 @@ impl Sensitive<'_> {
             };
             if labels.len() != self.release.n_rows() {
                 report.findings.push(Finding {
+                    kind: ClaimKind::Sensitive,
                     claim: format!("every row has a person, for claims on {} by persons", claim.column),
                     found: format!("{} rows, {} persons", self.release.n_rows(), labels.len()),
                     holds: false,
@@ -434,6 +474,7 @@ impl Sensitive<'_> {
             report.fewest_persons = report.fewest_persons.into_iter().chain(fewest).min();
             if fewest == Some(0) {
                 report.findings.push(Finding {
+                    kind: ClaimKind::Sensitive,
                     claim: format!("every group has persons, for claims on {} by persons", claim.column),
                     found: "a group has none".into(),
                     holds: false,
@@ -463,6 +504,7 @@ impl Sensitive<'_> {
                 // What claims nothing cannot fail; and of a release that could not be compared nothing was found wrong.
                 if report.undecided.is_empty() && claims.iter().any(|claim| claim.has_threshold()) {
                     report.findings.push(Finding {
+                        kind: ClaimKind::Sensitive,
                         claim: format!("what is claimed of {name} by persons"),
                         found: "persons could not be counted: that takes the input, the column that names them, and \
                                 a release that was made from it by full-domain generalization"

@@ -16,7 +16,7 @@ use crate::hierarchical::Tree;
 use crate::histograms::{Group, Histograms};
 use crate::measure::{Reached, Shares, measure};
 use crate::ordered::Ranks;
-use crate::{Finding, Fraction, Measured};
+use crate::{ClaimKind, Finding, Fraction, Measured};
 
 /// What is claimed of a sensitive column. Every measure is taken; those with a threshold are claims.
 #[derive(Debug, Clone, Default)]
@@ -211,7 +211,7 @@ impl Column<'_> {
         // Nobody is exposed by no rows.
         let no_rows = self.reached.measured.alpha.is_none();
         let found = if no_rows { "no rows".to_owned() } else { found };
-        self.findings.push(Finding { claim, found, holds: holds || no_rows });
+        self.findings.push(Finding { kind: ClaimKind::Sensitive, claim, found, holds: holds || no_rows });
     }
 
     fn alpha(&mut self, most: Fraction) {

@@ -22,7 +22,7 @@ mod tests;
 use crate::against_input::Source;
 use crate::keys::Groups;
 use crate::local::{Unassigned, unassigned_by};
-use crate::{Finding, Labels};
+use crate::{ClaimKind, Finding, Labels};
 
 use disjoint::Overlap;
 use join::Columns;
@@ -98,6 +98,7 @@ impl<'a> Boxes<'a> {
         let n_rows = self.release.n_rows() + self.source.input.n_rows();
         if n_rows > MAX_ROWS {
             undecided.push(Finding {
+                kind: ClaimKind::Recoding,
                 claim: format!("there are at most {MAX_ROWS} rows, input and release together"),
                 found: format!("{n_rows} rows, more than can be checked"),
                 holds: false,
@@ -128,7 +129,12 @@ impl<'a> Boxes<'a> {
 
     /// The order of each quasi-identifier, or what is wrong with the claim.
     fn orders(&self) -> Result<Vec<Option<Order<'a>>>, Finding> {
-        let wrong = |claim: &str, found| Finding { claim: claim.into(), found, holds: false };
+        let wrong = |claim: &str, found| Finding {
+            kind: ClaimKind::Recoding,
+            claim: claim.into(),
+            found,
+            holds: false,
+        };
         let n_orders = self.claim.orders.len();
         if n_orders != self.quasi.len() {
             let found = format!("{n_orders} of {} are told", self.quasi.len());
@@ -173,6 +179,7 @@ impl<'a> Boxes<'a> {
             }
         }
         Finding {
+            kind: ClaimKind::Recoding,
             claim: "every interval of an ordered column has its ends on the step or the bounds".into(),
             holds: strange.is_empty(),
             found: if strange.is_empty() { "all have".into() } else { strange.join(", ") },
@@ -184,6 +191,7 @@ impl<'a> Boxes<'a> {
         let overlapping: Vec<&str> =
             with_names.filter(|(column, _)| column.any_overlap()).map(|(_, name)| name.as_str()).collect();
         Finding {
+            kind: ClaimKind::Recoding,
             claim: "in each column two labels are equal or disjoint".into(),
             holds: overlapping.is_empty(),
             found: if overlapping.is_empty() {
@@ -210,6 +218,7 @@ impl<'a> Boxes<'a> {
         let row = |number: u32| self.groups.first_rows[number as usize] + 1;
         let is_decided = !matches!(overlap, Overlap::Unknown(_));
         let finding = Finding {
+            kind: ClaimKind::Recoding,
             claim: "boxes are disjoint: nobody could be in two groups".into(),
             holds: overlap == Overlap::None,
             found: match overlap {

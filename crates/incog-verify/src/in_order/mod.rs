@@ -35,8 +35,8 @@ use crate::histograms::Histograms;
 use crate::keys::Numbers;
 use crate::levels::Column;
 use crate::{
-    Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim, Report, SensitiveClaim,
-    Verified, columns_of, sensitive,
+    ClaimKind, Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim, Report,
+    SensitiveClaim, Verified, columns_of, sensitive,
 };
 use index::{Index, NONE};
 use keys::Folder;
@@ -58,7 +58,7 @@ pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
     let mut report = Report::default();
     if let Err(found) = claims.source.as_ref().ok_or("there is no input").and_then(can_be_compared) {
         let claim = "the release can be compared with its input row by row".to_owned();
-        report.findings.push(Finding { claim, found: found.to_owned(), holds: false });
+        report.findings.push(Finding { kind: ClaimKind::Rows, claim, found: found.to_owned(), holds: false });
         return report;
     }
     let Some(columns) = columns_of(release, claims, &mut report) else {
@@ -75,6 +75,7 @@ pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         (origins.collect::<Option<Vec<usize>>>(), source.hierarchies.len() == columns.quasi.len())
     else {
         report.findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim:
                 "every released column is a column of the input, and every quasi-identifier has a hierarchy"
                     .into(),
@@ -158,10 +159,11 @@ impl Comparison<'_> {
         self.budget(report);
         if !is_decided {
             let (claim, found) = (ROWS_CLAIM.into(), LEVELS_NOT_FOUND.into());
-            report.undecided.push(Finding { claim, found, holds: false });
+            report.undecided.push(Finding { kind: ClaimKind::Rows, claim, found, holds: false });
             return;
         }
         report.findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: ROWS_CLAIM.into(),
             found: match compared.first_strange_row {
                 None => "all are".into(),
@@ -238,6 +240,7 @@ impl Comparison<'_> {
             if levels.is_empty() {
                 let name = &self.claims.quasi_identifiers[column];
                 return Err(Finding {
+                    kind: ClaimKind::Rows,
                     claim: ROWS_CLAIM.into(),
                     found: format!("column {name} has labels that no single level gives"),
                     holds: false,
@@ -268,6 +271,7 @@ impl Comparison<'_> {
         let (n_input, n_released) = (self.source.input.n_rows(), self.release.n_rows());
         let n_suppressed = n_input.checked_sub(n_released);
         report.findings.push(Finding {
+            kind: ClaimKind::Rows,
             claim: format!("at most {} of {n_input} rows are suppressed", self.source.budget),
             found: match n_suppressed {
                 Some(rows) => format!("{n_released} rows released, {rows} suppressed"),
@@ -352,6 +356,7 @@ impl Comparison<'_> {
         for claim in &self.claims.sensitive {
             let Some(at) = places.of(&claim.column) else {
                 report.findings.push(Finding {
+                    kind: ClaimKind::Rows,
                     claim: format!("the sensitive column {} is released", claim.column),
                     found: "it is not there".into(),
                     holds: false,
@@ -364,6 +369,7 @@ impl Comparison<'_> {
             };
             if all.iter().any(|claim| claim.counted != Counted::Rows) {
                 report.findings.push(Finding {
+                    kind: ClaimKind::Rows,
                     claim: format!("what is claimed of {} by persons", claim.column),
                     found: "persons cannot be counted row by row".into(),
                     holds: false,
@@ -395,7 +401,12 @@ impl Comparison<'_> {
         let n_large = compared.left_out.sizes().filter(|&rows| u64::from(rows) >= self.claims.k).count();
         let refusals: Vec<&SensitiveClaim> =
             self.claims.sensitive.iter().filter(|claim| claim.has_threshold()).collect();
-        let finding = |claim: &str, found: String, holds: bool| Finding { claim: claim.into(), found, holds };
+        let finding = |claim: &str, found: String, holds: bool| Finding {
+            kind: ClaimKind::Rows,
+            claim: claim.into(),
+            found,
+            holds,
+        };
         if refusals.iter().any(|claim| claim.compares_with_release()) {
             let claim = "suppressed rows are whole groups";
             return finding(claim, "0 groups are released in part".into(), true);

@@ -20,9 +20,9 @@
 use super::forest::Forest;
 use super::shape::{Columns, Sought, find_columns, sensitive_columns};
 use super::source::{self, Origins, Recoding, Released};
-use super::{DatabaseClaims, DatabaseReport, TableClaims, Tally, check_shape, names};
+use super::{DatabaseClaims, Report, TableClaims, Tally, check_shape, names};
 use crate::keys::{Groups, Keys, Numbers};
-use crate::{Finding, LabelColumn, Labels};
+use crate::{ClaimKind, Finding, LabelColumn, Labels};
 
 /// The column that links a table with those of its sensitive columns.
 const GROUP: &str = "group";
@@ -48,7 +48,7 @@ pub struct AnatomizedTable<R> {
 #[derive(Debug)]
 pub struct VerifiedAnatomy<R> {
     tables: Vec<AnatomizedTable<R>>,
-    report: DatabaseReport,
+    report: Report,
 }
 
 impl<R> VerifiedAnatomy<R> {
@@ -58,7 +58,7 @@ impl<R> VerifiedAnatomy<R> {
     }
 
     /// What was checked.
-    pub fn report(&self) -> &DatabaseReport {
+    pub fn report(&self) -> &Report {
         &self.report
     }
 }
@@ -67,7 +67,7 @@ impl<R> VerifiedAnatomy<R> {
 pub fn verify_anatomy<R: Labels>(
     release: Vec<AnatomizedTable<R>>,
     claims: &DatabaseClaims<'_>,
-) -> Result<VerifiedAnatomy<R>, DatabaseReport> {
+) -> Result<VerifiedAnatomy<R>, Box<Report>> {
     let tables = release.iter().map(|table| AnatomyTable {
         rows: &table.rows,
         sensitive: table
@@ -77,14 +77,14 @@ pub fn verify_anatomy<R: Labels>(
             .collect(),
     });
     let report = check_anatomy(&tables.collect::<Vec<_>>(), claims);
-    if report.holds() { Ok(VerifiedAnatomy { tables: release, report }) } else { Err(report) }
+    if report.holds() { Ok(VerifiedAnatomy { tables: release, report }) } else { Err(Box::new(report)) }
 }
 
 /// Checks every claim of an anatomized database that nobody is going to write: its tables, in the order of the claims.
 /// Of the claims k is not looked at. Declared columns may be those of the original or of the released table.
-pub fn check_anatomy(release: &[AnatomyTable<'_>], claims: &DatabaseClaims<'_>) -> DatabaseReport {
+pub fn check_anatomy(release: &[AnatomyTable<'_>], claims: &DatabaseClaims<'_>) -> Report {
     let n_rows = release.iter().map(|table| table.rows.n_rows());
-    let mut report = DatabaseReport::new(&claims.tables, n_rows);
+    let mut report = Report::of_tables(&claims.tables, n_rows);
     if let Err(finding) = check_tables(release, claims, &mut report) {
         report.findings.push(finding);
     }
@@ -95,7 +95,7 @@ pub fn check_anatomy(release: &[AnatomyTable<'_>], claims: &DatabaseClaims<'_>) 
 fn check_tables(
     release: &[AnatomyTable<'_>],
     claims: &DatabaseClaims<'_>,
-    report: &mut DatabaseReport,
+    report: &mut Report,
 ) -> Result<(), Finding> {
     let tables: Vec<&dyn Labels> = release.iter().map(|table| table.rows).collect();
     let values = release.iter().flat_map(|table| table.sensitive.iter().map(|(_, values)| *values));
@@ -144,7 +144,7 @@ fn check_tables(
         let (Some(parts), Some(grouped)) = (parts, grouped) else {
             continue;
         };
-        let DatabaseReport { findings, tables, .. } = &mut *report;
+        let Report { findings, tables, .. } = &mut *report;
         let values = parts.sensitive.iter().zip(&grouped.of_values);
         for ((part, groups), (_, claims)) in values.zip(sensitive_columns(claims)) {
             tables[table].check_sensitive(&part.column(1), groups, &claims, findings);
@@ -191,6 +191,7 @@ fn declared(header: &[&str], claims: &TableClaims) -> Option<Finding> {
         columns.push(GROUP);
     }
     Some(Finding {
+        kind: ClaimKind::Structure,
         claim: format!("the columns of {} are {}", claims.name, columns.join(", ")),
         found: format!("{} columns", header.len()),
         holds: columns == header,
@@ -218,7 +219,8 @@ fn find_parts<'a>(
     claims: &[TableClaims],
     columns: &[Columns],
 ) -> Result<Vec<Option<Parts<'a>>>, Finding> {
-    let wrong = |claim: String, found: String| Finding { claim, found, holds: false };
+    let wrong =
+        |claim: String, found: String| Finding { kind: ClaimKind::Structure, claim, found, holds: false };
     let mut all = Vec::with_capacity(release.len());
     for ((table, claims), columns) in release.iter().zip(claims).zip(columns) {
         let (header, name) = (table.rows.header(), &claims.name);
@@ -274,7 +276,7 @@ fn find_parts<'a>(
 
 impl Parts<'_> {
     /// Groups all rows, and checks that every group has as many of them everywhere.
-    fn group(&self, report: &mut DatabaseReport, table: usize) -> Grouped {
+    fn group(&self, report: &mut Report, table: usize) -> Grouped {
         let of_rows = crate::group(self.rows, &[self.group_at]);
         let of_values: Vec<Groups> =
             self.sensitive.iter().map(|values| crate::group(*values, &[0])).collect();
@@ -284,6 +286,7 @@ impl Parts<'_> {
             n_different += differences(&[&column], &[&values.column(0)]).0;
         }
         report.findings.push(Finding {
+            kind: ClaimKind::Structure,
             claim: format!(
                 "every group of {} has a row for each of its rows in the tables of its sensitive columns",
                 report.tables[table].name
@@ -313,6 +316,7 @@ impl Parts<'_> {
             let name = format!("{}.{name}", claims.name);
             let (Some(at), None) = (places.next(), places.next()) else {
                 findings.push(Finding {
+                    kind: ClaimKind::Structure,
                     claim: format!("the values of {name} are those of the original"),
                     found: "the original has not one column of that name".into(),
                     holds: false,
@@ -345,6 +349,7 @@ impl Parts<'_> {
                 }
             };
             findings.push(Finding {
+                kind: ClaimKind::Structure,
                 claim,
                 found: if n_different == 0 { "that is so".into() } else { format!("{n_different} {unit}") },
                 holds: n_different == 0,

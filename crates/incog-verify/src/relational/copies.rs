@@ -17,7 +17,7 @@ use crate::hash;
 
 use super::forest::Forest;
 use super::shape::{Columns, Shape};
-use crate::{Finding, LabelColumn, Labels};
+use crate::{ClaimKind, Finding, LabelColumn, Labels};
 
 /// Fewer numbers that are keys may be a coincidence.
 pub(super) const COINCIDENCE: usize = 8;
@@ -133,6 +133,7 @@ pub(super) fn check(
         }
     }
     Finding {
+        kind: ClaimKind::Keys,
         claim: "no other column repeats the keys of its rows, of rows above them, or of a table row by row"
             .into(),
         holds: found.is_empty(),

@@ -8,7 +8,7 @@
 use super::Tally;
 use super::shape::{Columns, Shape};
 use crate::keys::{MAX_ROWS, Numbers};
-use crate::{Finding, LabelColumn, Labels};
+use crate::{ClaimKind, Finding, LabelColumn, Labels};
 
 /// The rows of all tables as trees, one a person.
 ///
@@ -166,6 +166,7 @@ pub(super) fn check_form<'a>(tables: impl IntoIterator<Item = &'a dyn Labels>) -
     }
     if n_ragged > 0 {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: "every column has a label for each row".into(),
             found: format!("{n_ragged} columns do not"),
             holds: false,
@@ -173,6 +174,7 @@ pub(super) fn check_form<'a>(tables: impl IntoIterator<Item = &'a dyn Labels>) -
     }
     if n_rows > MAX_ROWS {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: format!("there are at most {MAX_ROWS} rows in all tables together"),
             found: format!("{n_rows} rows, more than can be checked"),
             holds: false,

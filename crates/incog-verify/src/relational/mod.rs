@@ -41,7 +41,9 @@ use self::signatures::{Classes, paths};
 use self::source::{Recoding, Released};
 use crate::histograms::{Grouped, Histograms};
 use crate::keys::Groups;
-use crate::{Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, SensitiveClaim, sensitive};
+use crate::{
+    ClaimKind, Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, Report, SensitiveClaim, sensitive,
+};
 
 /// What is claimed of a released database.
 pub struct DatabaseClaims<'a> {
@@ -86,22 +88,6 @@ pub struct TableSource<'a> {
     pub origins: Option<&'a [u32]>,
 }
 
-/// All claims with what was found, and what was measured beside them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DatabaseReport {
-    /// Claims.
-    pub findings: Vec<Finding>,
-    /// Claims that could not be checked within a bounded amount of work, and what would help. None of them holds, and
-    /// none was found wrong.
-    pub undecided: Vec<Finding>,
-    /// Persons of the smallest class; `None` if nobody is released, or classes are not claimed.
-    pub smallest_class: Option<u64>,
-    /// How many classes have how many persons: (persons, classes), ascending.
-    pub class_sizes: Vec<(u64, u64)>,
-    /// The tables, in the order of the claims.
-    pub tables: Vec<TableReport>,
-}
-
 /// What was found out about a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableReport {
@@ -117,18 +103,9 @@ pub struct TableReport {
     pub measured: Vec<Measured>,
 }
 
-impl DatabaseReport {
-    /// Do all claims hold?
-    pub fn holds(&self) -> bool {
-        self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
-    }
-
-    /// Was no claim found wrong, and some could not be checked?
-    pub fn is_undecided(&self) -> bool {
-        !self.undecided.is_empty() && self.findings.iter().all(|finding| finding.holds)
-    }
-
-    fn new(claims: &[TableClaims], n_rows: impl Iterator<Item = usize>) -> Self {
+impl Report {
+    /// A report on a database of which nothing is known yet.
+    fn of_tables(claims: &[TableClaims], n_rows: impl Iterator<Item = usize>) -> Self {
         let table = |(claims, rows): (&TableClaims, usize)| TableReport {
             name: claims.name.clone(),
             rows: rows as u64,
@@ -136,13 +113,7 @@ impl DatabaseReport {
             smallest_set: None,
             measured: Vec::new(),
         };
-        DatabaseReport {
-            findings: Vec::new(),
-            undecided: Vec::new(),
-            smallest_class: None,
-            class_sizes: Vec::new(),
-            tables: claims.iter().zip(n_rows).map(table).collect(),
-        }
+        Report { tables: claims.iter().zip(n_rows).map(table).collect(), ..Report::default() }
     }
 }
 
@@ -150,7 +121,7 @@ impl DatabaseReport {
 #[derive(Debug)]
 pub struct VerifiedDatabase<R> {
     tables: Vec<R>,
-    report: DatabaseReport,
+    report: Report,
 }
 
 impl<R> VerifiedDatabase<R> {
@@ -160,7 +131,7 @@ impl<R> VerifiedDatabase<R> {
     }
 
     /// What was checked.
-    pub fn report(&self) -> &DatabaseReport {
+    pub fn report(&self) -> &Report {
         &self.report
     }
 }
@@ -169,16 +140,16 @@ impl<R> VerifiedDatabase<R> {
 pub fn verify_database<R: Labels>(
     release: Vec<R>,
     claims: &DatabaseClaims<'_>,
-) -> Result<VerifiedDatabase<R>, DatabaseReport> {
+) -> Result<VerifiedDatabase<R>, Box<Report>> {
     let tables: Vec<&dyn Labels> = release.iter().map(|table| table as &dyn Labels).collect();
     let report = check_database(&tables, claims);
-    if report.holds() { Ok(VerifiedDatabase { tables: release, report }) } else { Err(report) }
+    if report.holds() { Ok(VerifiedDatabase { tables: release, report }) } else { Err(Box::new(report)) }
 }
 
 /// Checks every claim of a database that nobody is going to write: its tables, in the order of the claims.
-pub fn check_database(release: &[&dyn Labels], claims: &DatabaseClaims<'_>) -> DatabaseReport {
+pub fn check_database(release: &[&dyn Labels], claims: &DatabaseClaims<'_>) -> Report {
     let n_rows = release.iter().map(|table| table.n_rows());
-    let mut report = DatabaseReport::new(&claims.tables, n_rows);
+    let mut report = Report::of_tables(&claims.tables, n_rows);
     if let Err(finding) = check_tables(release, claims, &mut report) {
         report.findings.push(finding);
     }
@@ -189,7 +160,7 @@ pub fn check_database(release: &[&dyn Labels], claims: &DatabaseClaims<'_>) -> D
 fn check_tables(
     release: &[&dyn Labels],
     claims: &DatabaseClaims<'_>,
-    report: &mut DatabaseReport,
+    report: &mut Report,
 ) -> Result<(), Finding> {
     let shape = check_shape(release, std::iter::empty(), claims)?;
     for (table, claims) in release.iter().zip(&claims.tables) {
@@ -211,7 +182,7 @@ fn check_tables(
         classes.of_rows.iter().map(|rows| (rows.of_row.as_slice(), rows.len())).collect();
     let sets = paths(&shape, &forest.parent_rows, &trees);
     for (at, (table, sets)) in release.iter().zip(&sets).enumerate() {
-        let DatabaseReport { findings, tables, .. } = report;
+        let Report { findings, tables, .. } = report;
         tables[at].smallest_set = sets.sizes().into_iter().min().map(u64::from);
         let places = &columns[at].sensitive;
         for ((_, claims_of_column), &place) in sensitive_columns(&claims.tables[at]).iter().zip(places) {
@@ -245,6 +216,7 @@ fn check_shape<'a>(
 ) -> Result<Shape, Finding> {
     if release.len() != claims.tables.len() {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: format!("{} tables are released", claims.tables.len()),
             found: format!("{} are", release.len()),
             holds: false,
@@ -254,6 +226,7 @@ fn check_shape<'a>(
     roles_differ(&claims.tables)?;
     if let Some(sources) = claims.source.as_ref().filter(|sources| sources.len() != release.len()) {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: "every table has an original".into(),
             found: format!("{} tables, {} originals", release.len(), sources.len()),
             holds: false,
@@ -272,30 +245,32 @@ fn names(claims: &[TableClaims]) -> Vec<&str> {
 fn declared(header: Vec<&str>, claims: &TableClaims) -> Option<Finding> {
     let columns = claims.columns.as_ref()?;
     Some(Finding {
+        kind: ClaimKind::Structure,
         claim: format!("the columns of {} are {}", claims.name, columns.join(", ")),
         found: format!("{} columns", header.len()),
         holds: columns.iter().map(String::as_str).eq(header),
     })
 }
 
-impl DatabaseReport {
+impl Report {
     fn add_classes(&mut self, persons: &Groups, claims: &DatabaseClaims<'_>) {
         let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
         for n_persons in persons.sizes() {
             *sizes.entry(n_persons.into()).or_insert(0) += 1;
         }
-        self.class_sizes = sizes.into_iter().collect();
-        self.smallest_class = self.class_sizes.first().map(|&(persons, _)| persons);
+        self.group_sizes = sizes.into_iter().collect();
+        self.smallest_group = self.group_sizes.first().map(|&(persons, _)| persons);
         let quasi = claims.tables.iter().flat_map(|table| {
             table.quasi_identifiers.iter().map(move |column| format!("{}.{column}", table.name))
         });
         let quasi: Vec<String> = quasi.collect();
         self.findings.push(Finding {
+            kind: ClaimKind::Structure,
             claim: format!("{}-anonymity of persons relative to {}", claims.k, quasi.join(", ")),
-            found: self.smallest_class.map_or("no persons".into(), |persons| {
+            found: self.smallest_group.map_or("no persons".into(), |persons| {
                 format!("the smallest class of equal trees has {persons} persons")
             }),
-            holds: self.smallest_class.is_none_or(|persons| persons >= claims.k),
+            holds: self.smallest_group.is_none_or(|persons| persons >= claims.k),
         });
     }
 }
@@ -312,6 +287,7 @@ impl TableReport {
         let (by_rows, others): (Vec<&SensitiveClaim>, Vec<&SensitiveClaim>) =
             claims.iter().partition(|claim| claim.counted == Counted::Rows);
         findings.extend(others.iter().map(|claim| Finding {
+            kind: ClaimKind::Structure,
             claim: format!("in {}, what is claimed of {} by persons", self.name, claim.column),
             found: "only rows are counted in tables of a database".into(),
             holds: !claim.has_threshold(),
@@ -325,11 +301,11 @@ impl TableReport {
         let mut found = Vec::new();
         self.measured.extend(sensitive::check(&Histograms::new(column, &grouped), &by_rows, &mut found));
         // Columns of several tables may have one name.
-        findings.extend(
-            found
-                .into_iter()
-                .map(|finding| Finding { claim: format!("in {}, {}", self.name, finding.claim), ..finding }),
-        );
+        findings.extend(found.into_iter().map(|finding| Finding {
+            kind: ClaimKind::Structure,
+            claim: format!("in {}, {}", self.name, finding.claim),
+            ..finding
+        }));
     }
 }
 
@@ -358,6 +334,7 @@ impl Tally {
         });
         let tables: Vec<String> = tables.collect();
         Finding {
+            kind: ClaimKind::Structure,
             claim,
             found: if tables.is_empty() { fine.into() } else { tables.join("; ") },
             holds: tables.is_empty(),

@@ -6,7 +6,7 @@
 
 use super::{DatabaseClaims, TableClaims};
 use crate::hash;
-use crate::{Finding, Labels, SensitiveClaim};
+use crate::{ClaimKind, Finding, Labels, SensitiveClaim};
 
 /// Trees of rows are compared by recursion, table below table; deeper ones are refused.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -30,6 +30,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn of(claims: &DatabaseClaims<'_>) -> Result<Shape, Finding> {
         Shape::build(claims).map_err(|found| Finding {
+            kind: ClaimKind::Structure,
             claim: format!("the tables form a snowflake below {}", claims.person),
             found,
             holds: false,
@@ -153,6 +154,7 @@ pub(super) fn find_columns(
     }
     if !missing.is_empty() {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: format!("every column that has a role is a column of its {which} table"),
             found: format!("there is no {}", missing.join(", ")),
             holds: false,
@@ -160,6 +162,7 @@ pub(super) fn find_columns(
     }
     if !twice.is_empty() {
         return Err(Finding {
+            kind: ClaimKind::Structure,
             claim: format!("no other column of a {which} table has the name of one that has a role"),
             found: format!("{} stand twice", twice.join(", ")),
             holds: false,
@@ -195,6 +198,7 @@ pub(super) fn roles_differ(claims: &[TableClaims]) -> Result<(), Finding> {
             .or(sensitive.find(|name| is_key(name) || quasi.contains(name)));
         if let Some(name) = second_role {
             return Err(Finding {
+                kind: ClaimKind::Structure,
                 claim: "a column is a key, a quasi-identifier or sensitive, not two of these".into(),
                 found: format!("{}.{name} has two roles", table.name),
                 holds: false,

@@ -11,9 +11,9 @@ use super::copies::{self, COINCIDENCE};
 use super::forest::Forest;
 use super::places::{Places, places};
 use super::shape::{Columns, Shape, Sought, find_columns};
-use super::{DatabaseClaims, DatabaseReport, TableSource, Tally, names};
+use super::{DatabaseClaims, Report, TableSource, Tally, names};
 use crate::hash;
-use crate::{Finding, Labels};
+use crate::{ClaimKind, Finding, Labels};
 
 /// The released tables, as far as they were understood.
 pub(super) struct Released<'a> {
@@ -53,7 +53,7 @@ pub(super) fn check<'a>(
     release: &Released<'_>,
     claims: &DatabaseClaims<'_>,
     sources: &[TableSource<'a>],
-    report: &mut DatabaseReport,
+    report: &mut Report,
 ) -> Result<Origins<'a>, Finding> {
     let names = names(&claims.tables);
     let pairs = pair_columns(release, claims, sources)?;
@@ -78,6 +78,7 @@ pub(super) fn check<'a>(
     if !given.is_empty() {
         if given.len() < sources.len() {
             return Err(Finding {
+                kind: ClaimKind::Rows,
                 claim: "it is said of the rows of every table where they come from, or of none".into(),
                 found: format!("it is said of {} of {} tables", given.len(), sources.len()),
                 holds: false,
@@ -91,6 +92,7 @@ pub(super) fn check<'a>(
     let outcome = assign(release.shape, &compared, &released, &original, MAX_WORK);
     let n_persons = release.forest.n_rows[release.shape.root];
     let finding = Finding {
+        kind: ClaimKind::Rows,
         claim: match release.recoding {
             Recoding::Generalized => {
                 "every released person can be assigned an original one, with rows removed and labels generalized"
@@ -121,10 +123,11 @@ pub(super) fn check<'a>(
 }
 
 /// Are no more persons left out than was declared, if it was?
-fn left_out(root: usize, claims: &DatabaseClaims<'_>, report: &DatabaseReport) -> Option<Finding> {
+fn left_out(root: usize, claims: &DatabaseClaims<'_>, report: &Report) -> Option<Finding> {
     let limit = claims.suppression?;
     let removed = report.tables[root].removed_rows;
     Some(Finding {
+        kind: ClaimKind::Rows,
         claim: format!("at most {limit} persons are left out"),
         found: removed.map_or("more are released than there are".into(), |n| format!("{n} are")),
         holds: removed.is_some_and(|removed| removed <= limit),
@@ -224,6 +227,7 @@ fn pair_columns<'a>(
         let (name, columns) = (&claims.tables[table].name, &release.columns[table]);
         if release.recoding == Recoding::Generalized && source.hierarchies.len() != columns.quasi.len() {
             return Err(Finding {
+                kind: ClaimKind::Rows,
                 claim: "every quasi-identifier has a hierarchy".into(),
                 found: format!(
                     "{} quasi-identifiers of {name}, {} hierarchies",
@@ -266,6 +270,7 @@ fn pair_columns<'a>(
     // without a header line.
     if !missing.is_empty() {
         return Err(Finding {
+            kind: ClaimKind::Rows,
             claim: "every released column is a column of its original".into(),
             found: format!("{} are not", missing.len()),
             holds: false,
@@ -273,6 +278,7 @@ fn pair_columns<'a>(
     }
     if !twice.is_empty() {
         return Err(Finding {
+            kind: ClaimKind::Rows,
             claim: "no name of a released column stands twice, there or in the original".into(),
             found: format!("{} do", twice.len()),
             holds: false,
@@ -282,7 +288,7 @@ fn pair_columns<'a>(
 }
 
 /// Rows in = rows released + rows removed, table by table.
-fn account(names: &[&str], sources: &[TableSource<'_>], report: &mut DatabaseReport) {
+fn account(names: &[&str], sources: &[TableSource<'_>], report: &mut Report) {
     let mut found = Vec::new();
     let mut holds = true;
     for ((table, source), name) in report.tables.iter_mut().zip(sources).zip(names) {
@@ -295,6 +301,7 @@ fn account(names: &[&str], sources: &[TableSource<'_>], report: &mut DatabaseRep
         });
     }
     report.findings.push(Finding {
+        kind: ClaimKind::Rows,
         claim: "released and removed rows of every table are its input rows".into(),
         found: found.join("; "),
         holds,
@@ -308,11 +315,12 @@ fn check_origins(
     original: &Forest,
     origins: &[&[u32]],
     names: &[&str],
-    report: &mut DatabaseReport,
+    report: &mut Report,
 ) -> Result<bool, Finding> {
     let n_rows = &release.forest.n_rows;
     if let Some(table) = (0..origins.len()).find(|&table| origins[table].len() != n_rows[table]) {
         return Err(Finding {
+            kind: ClaimKind::Rows,
             claim: "every released row is said to come from an original one".into(),
             found: format!("{} rows of {}, {} origins", n_rows[table], names[table], origins[table].len()),
             holds: false,

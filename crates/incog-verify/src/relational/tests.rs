@@ -38,14 +38,14 @@ pub(super) fn claims(k: u64, tables: &[&str]) -> DatabaseClaims<'static> {
     DatabaseClaims { person: tables[0].name.clone(), k, suppression: None, tables, source: None }
 }
 
-pub(super) fn check(tables: &[&str], claims: &DatabaseClaims<'_>) -> DatabaseReport {
+pub(super) fn check(tables: &[&str], claims: &DatabaseClaims<'_>) -> Report {
     let tables: Vec<StringTable> = tables.iter().map(|text| table(text)).collect();
     let tables: Vec<&dyn Labels> = tables.iter().map(|table| table as &dyn Labels).collect();
     check_database(&tables, claims)
 }
 
 /// What was found of the claims that do not hold.
-pub(super) fn failures(report: &DatabaseReport) -> Vec<String> {
+pub(super) fn failures(report: &Report) -> Vec<String> {
     report.findings.iter().filter(|finding| !finding.holds).map(ToString::to_string).collect()
 }
 
@@ -60,7 +60,7 @@ fn visits(k: u64) -> DatabaseClaims<'static> {
 fn persons_with_equal_trees_are_a_class() {
     let report = check(&[PERSONS, VISITS], &visits(2));
     assert!(report.holds(), "{:?}", failures(&report));
-    assert_eq!((report.smallest_class, report.class_sizes.as_slice()), (Some(2), &[(2, 2)][..]));
+    assert_eq!((report.smallest_group, report.group_sizes.as_slice()), (Some(2), &[(2, 2)][..]));
     let visit = &report.tables[1];
     assert_eq!((visit.rows, visit.removed_rows, visit.smallest_set), (6, None, Some(2)));
     assert_eq!(report.tables[0].smallest_set, Some(2));
@@ -81,21 +81,21 @@ fn persons_with_equal_trees_are_a_class() {
 fn a_child_too_many_singles_a_person_out() {
     let more = VISITS.to_owned() + "7,4,x,hay\n";
     let report = check(&[PERSONS, &more], &visits(2));
-    assert_eq!((report.smallest_class, report.class_sizes), (Some(1), vec![(1, 2), (2, 1)]));
+    assert_eq!((report.smallest_group, report.group_sizes), (Some(1), vec![(1, 2), (2, 1)]));
     let other_day = VISITS.replace("6,4,x", "6,4,z");
-    assert_eq!(check(&[PERSONS, &other_day], &visits(2)).smallest_class, Some(1));
+    assert_eq!(check(&[PERSONS, &other_day], &visits(2)).smallest_group, Some(1));
     // Whose child it is matters, too: without this the days of all visits are the same multiset.
     let moved = VISITS.replace("5,3,x", "5,4,x");
-    assert_eq!(check(&[PERSONS, &moved], &visits(2)).smallest_class, Some(1));
+    assert_eq!(check(&[PERSONS, &moved], &visits(2)).smallest_group, Some(1));
 }
 
 #[test]
 fn nobody_is_exposed_by_empty_tables() {
     let report = check(&["id,q\n", "vid,pid,day,ill\n"], &visits(5));
     assert!(report.holds());
-    assert_eq!((report.smallest_class, report.tables[1].smallest_set), (None, None));
+    assert_eq!((report.smallest_group, report.tables[1].smallest_set), (None, None));
     let childless = check(&[PERSONS, "vid,pid,day,ill\n"], &visits(2));
-    assert_eq!(childless.class_sizes, [(2, 2)]);
+    assert_eq!(childless.group_sizes, [(2, 2)]);
 }
 
 #[test]
@@ -281,6 +281,6 @@ proptest! {
         }
         let report = check_database(&tables, &claims);
         let class = |person: &Tree| persons.iter().filter(|other| is_isomorphic(person, other)).count() as u64;
-        prop_assert_eq!(report.smallest_class, persons.iter().map(class).min());
+        prop_assert_eq!(report.smallest_group, persons.iter().map(class).min());
     }
 }

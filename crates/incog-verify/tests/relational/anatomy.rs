@@ -1,8 +1,8 @@
 //! Anatomized databases: the paper's students with exact quasi-identifiers, and what is noticed if one thing is changed.
 
 use incog_verify::{
-    AnatomizedTable, AnatomyTable, DatabaseClaims, DatabaseReport, Labels, StringTable, TableSource,
-    check_anatomy, verify_anatomy,
+    AnatomizedTable, AnatomyTable, DatabaseClaims, Labels, Report, StringTable, TableSource, check_anatomy,
+    verify_anatomy,
 };
 
 use crate::students::{STUDENTS, students, table};
@@ -35,7 +35,7 @@ enum Part {
 }
 
 /// Checks the release with changes: what stands there, and what shall.
-fn check(changes: &[(Part, &str, &str)], origins: Option<[&[u32]; 3]>) -> DatabaseReport {
+fn check(changes: &[(Part, &str, &str)], origins: Option<[&[u32]; 3]>) -> Report {
     let (mut rows, mut values) = (ROWS.map(str::to_owned), VALUES.map(str::to_owned));
     for &(part, old, new) in changes {
         let text = match part {
@@ -83,7 +83,7 @@ fn exact_students_in_groups_hold_what_is_claimed_and_say_nothing_of_k() {
     for origins in [None, Some(ORIGINS)] {
         let report = check(&[], origins);
         assert!(report.holds(), "{:#?}", report.findings);
-        assert_eq!((report.smallest_class, report.class_sizes.len()), (None, 0));
+        assert_eq!((report.smallest_group, report.group_sizes.len()), (None, 0));
         assert!(!report.findings.iter().any(|finding| finding.claim.contains("anonymity")));
         let rows: Vec<(u64, Option<u64>, Option<u64>)> =
             report.tables.iter().map(|table| (table.rows, table.removed_rows, table.smallest_set)).collect();

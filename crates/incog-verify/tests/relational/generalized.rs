@@ -2,8 +2,7 @@
 //! assignments against brute force on random databases.
 
 use incog_verify::{
-    DatabaseClaims, DatabaseReport, Labels, StringTable, TableClaims, TableSource, check_database,
-    verify_database,
+    DatabaseClaims, Labels, Report, StringTable, TableClaims, TableSource, check_database, verify_database,
 };
 use proptest::prelude::*;
 
@@ -23,7 +22,7 @@ const ORIGINS: [&[u32]; 3] =
     [&[3, 1, 0, 2], &[0, 1, 2, 3, 4, 5, 7, 8, 9, 10], &[0, 2, 3, 4, 5, 6, 8, 9, 10, 11]];
 
 /// Checks a release against the students.
-fn check(release: &[String; 3], origins: Option<[&[u32]; 3]>, k: u64) -> DatabaseReport {
+fn check(release: &[String; 3], origins: Option<[&[u32]; 3]>, k: u64) -> Report {
     let originals = STUDENTS.map(table);
     let hierarchies = [vec![], vec![hierarchy(COURSES)], vec![hierarchy(BOOKS)]];
     let sources = originals.iter().zip(hierarchies).enumerate().map(|(at, (input, hierarchies))| {
@@ -58,7 +57,7 @@ fn the_papers_students_are_two_classes_of_two() {
     for origins in [None, Some(ORIGINS)] {
         let report = check(&RELEASE.map(str::to_owned), origins, 2);
         assert!(report.holds(), "{:#?}", report.findings);
-        assert_eq!((report.smallest_class, report.class_sizes.as_slice()), (Some(2), &[(2, 2)][..]));
+        assert_eq!((report.smallest_group, report.group_sizes.as_slice()), (Some(2), &[(2, 2)][..]));
         let rows: Vec<(u64, Option<u64>, Option<u64>)> =
             report.tables.iter().map(|table| (table.rows, table.removed_rows, table.smallest_set)).collect();
         assert_eq!(rows, [(4, Some(0), Some(2)), (10, Some(1), Some(2)), (10, Some(2), Some(2))]);
@@ -66,7 +65,7 @@ fn the_papers_students_are_two_classes_of_two() {
     }
     // The original itself singles everybody out.
     let report = check(&STUDENTS.map(str::to_owned), None, 2);
-    assert_eq!(report.smallest_class, Some(1));
+    assert_eq!(report.smallest_group, Some(1));
     assert!(verify_database(RELEASE.map(table).to_vec(), &students(2)).is_ok());
     assert!(verify_database(STUDENTS.map(table).to_vec(), &students(2)).is_err());
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use incog_core::recoding::Recoding;
 use incog_core::{Error, ErrorKind, Result, Watch};
 use incog_verify::{
-    Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
+    ClaimKind, Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
 };
 
 use crate::claim::labels::{Collected, Released};
@@ -51,6 +51,7 @@ pub(crate) fn persons_of(
     let report = check(&release, &claims);
     let fewest = report.fewest_persons;
     let finding = Finding {
+        kind: ClaimKind::Persons,
         claim: persons_claim(k, unit),
         found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
         holds: report.findings.iter().all(|finding| finding.holds),
@@ -64,8 +65,9 @@ pub(crate) fn persons_of(
         source: None,
     };
     if !of_values.sensitive.is_empty() {
-        // The first finding is about k rows, which was claimed before.
-        findings.extend(check(&release, &of_values).findings.into_iter().skip(1));
+        // That k rows look alike was claimed before.
+        let of_values = check(&release, &of_values).findings;
+        findings.extend(of_values.into_iter().filter(|finding| finding.kind != ClaimKind::Anonymity));
     }
     Ok(Some(Persons { findings, undecided: report.undecided, fewest }))
 }
@@ -76,6 +78,7 @@ pub(crate) fn persons_anew(plan: &Plan, released: &dyn Labels, watch: &Watch) ->
         return Ok(None);
     };
     let finding = |found: &str| Finding {
+        kind: ClaimKind::Persons,
         claim: persons_claim(plan.job.policy.k.unsigned_abs(), unit),
         found: found.to_owned(),
         holds: false,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use incog_verify::DatabaseReport;
+use incog_verify::Report;
 
 use crate::database::plan;
 use crate::database::record::{DatabaseRecord, SeenTable, TablePart, TableSeen, extension, requires};
@@ -21,13 +21,13 @@ impl DatabaseRecord {
         &self,
         job: &DatabaseJob,
         seen: &[SeenTable],
-        report: &DatabaseReport,
+        report: &Report,
     ) -> Option<String> {
         self.contradiction(job).or_else(|| self.first_difference(&self.with_seen(job, seen, report)))
     }
 
     /// The same record with everything that can be recomputed put in its place.
-    fn with_seen(&self, job: &DatabaseJob, seen: &[SeenTable], report: &DatabaseReport) -> Self {
+    fn with_seen(&self, job: &DatabaseJob, seen: &[SeenTable], report: &Report) -> Self {
         let mut record = self.clone();
         record.tables.retain(|name, _| job.tables.contains_key(name));
         let mut digests = BTreeMap::new();
@@ -50,13 +50,13 @@ impl DatabaseRecord {
         record.algorithm = plan::algorithm(job).to_owned();
         record.claims.k = job.policy.k.unsigned_abs();
         record.claims.requires = requires(job).unwrap_or_default();
-        record.claims.smallest_class = report.smallest_class;
-        record.class_sizes.clone_from(&report.class_sizes);
+        record.claims.smallest_class = report.smallest_group;
+        record.class_sizes.clone_from(&report.group_sizes);
         let persons = self.tables.get(&job.database.person).map_or(0, |table| table.input_rows);
         let released = record.tables.get(&job.database.person).map_or(0, |table| table.file.rows);
         record.suppressed_persons = persons.saturating_sub(released);
         let in_classes: u128 = report
-            .class_sizes
+            .group_sizes
             .iter()
             .map(|&(persons, classes)| u128::from(persons) * u128::from(persons) * u128::from(classes))
             .sum();

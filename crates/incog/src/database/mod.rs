@@ -17,4 +17,4 @@ mod verification;
 pub use plan::DatabasePlan;
 pub use publish::{AnonymizedDatabase, PublishedDatabase, PublishedTable};
 pub use record::{DatabaseClaimsPart, DatabaseRecord, FilePart, RECORD, TablePart};
-pub use verification::{render_database_report, verify_database_against};
+pub use verification::verify_database_against;

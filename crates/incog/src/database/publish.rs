@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use incog_core::relational::{Clustering, Release, dmiracle, miracle};
 use incog_core::{Error, ErrorKind, Result, Stage, Watch};
 use incog_verify::Labels;
-use incog_verify::{DatabaseReport, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
+use incog_verify::{Report, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
 
 use crate::claim::labels::Collected;
 use crate::claim::not_verified;
@@ -15,7 +15,6 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
-use crate::database::verification::write_report;
 use crate::job::{Order, ReleaseKind};
 use crate::plan::hierarchies::warning;
 use crate::plan::requirements;
@@ -23,6 +22,7 @@ use crate::publish::key_file::{KeyOnDisk, RunKey};
 use crate::publish::places::{KEY, from_here, nothing_to_sign, place_of};
 use crate::publish::record::{PrivateKey, Trust};
 use crate::publish::sink::{self, Finished, Layout, Place, UnfinishedFolder};
+use crate::report::findings::write_report;
 
 /// A database release that was verified and written.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub struct PublishedDatabase {
     /// What there is to say of the hierarchies, a line each.
     pub notes: Vec<String>,
     /// What the independent checker found.
-    pub report: DatabaseReport,
+    pub report: Report,
 }
 
 /// What became of one table.
@@ -80,7 +80,7 @@ enum Verified<'a> {
 }
 
 impl Verified<'_> {
-    fn report(&self) -> &DatabaseReport {
+    fn report(&self) -> &Report {
         match self {
             Verified::Generalized(verified) => verified.report(),
             Verified::Anatomized(verified) => verified.report(),
@@ -419,7 +419,7 @@ impl fmt::Display for PublishedDatabase {
         }
         write!(f, "loss {:.4}", self.loss)?;
         if let Some(discernibility) = self.discernibility {
-            let n_classes: u64 = self.report.class_sizes.iter().map(|(_, classes)| classes).sum();
+            let n_classes: u64 = self.report.group_sizes.iter().map(|(_, classes)| classes).sum();
             write!(f, ", {n_classes} classes, discernibility {discernibility}")?;
         }
         writeln!(f)?;

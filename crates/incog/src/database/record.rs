@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::{Error, Result};
-use incog_verify::DatabaseReport;
+use incog_verify::Report;
 use serde::{Deserialize, Serialize};
 
 use crate::database::plan::DatabasePlan;
@@ -140,7 +140,7 @@ impl DatabaseRecord {
     pub(crate) fn new(
         plan: &DatabasePlan,
         seen: &[SeenTable],
-        report: &DatabaseReport,
+        report: &Report,
         scores: &Scores,
         key: Option<&Key>,
     ) -> Result<Self> {
@@ -185,9 +185,9 @@ impl DatabaseRecord {
             claims: DatabaseClaimsPart {
                 k: plan.job.policy.k.unsigned_abs(),
                 requires: requires(&plan.job)?,
-                smallest_class: report.smallest_class,
+                smallest_class: report.smallest_group,
             },
-            class_sizes: report.class_sizes.clone(),
+            class_sizes: report.group_sizes.clone(),
             suppressed_persons: scores.suppressed_persons,
             scores: std::iter::once(loss).chain(discernibility).collect(),
             hierarchies: digests,
@@ -264,7 +264,7 @@ pub(super) struct TableSeen {
 }
 
 impl TableSeen {
-    pub(super) fn of(seen: &SeenTable, report: &DatabaseReport, at: usize) -> Self {
+    pub(super) fn of(seen: &SeenTable, report: &Report, at: usize) -> Self {
         let table = report.tables.get(at);
         TableSeen {
             rows: seen.rows.part(),

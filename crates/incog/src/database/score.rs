@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 
 use incog_core::hierarchy::Attribute;
-use incog_verify::DatabaseReport;
 use incog_verify::Labels;
+use incog_verify::Report;
 
 use crate::database::plan::DatabasePlan;
 use crate::job::ReleaseKind;
@@ -31,7 +31,7 @@ pub(crate) struct Scores {
 
 impl Scores {
     /// Of a release, table by table in the order of the plan's; `None` if a label is in no hierarchy, or a column missing.
-    pub(crate) fn of(plan: &DatabasePlan, release: &[&dyn Labels], report: &DatabaseReport) -> Option<Self> {
+    pub(crate) fn of(plan: &DatabasePlan, release: &[&dyn Labels], report: &Report) -> Option<Self> {
         let (mut tables, mut all_cells, mut all_costs) = (Vec::new(), 0.0, 0.0);
         for (table, released) in release.iter().enumerate() {
             let attributes = plan.database.attributes(table);
@@ -52,12 +52,12 @@ impl Scores {
         let n_released = release.get(plan.database.person())?.n_rows() as u64;
         let suppressed_persons = n_persons.checked_sub(n_released)?;
         let in_classes: u128 = report
-            .class_sizes
+            .group_sizes
             .iter()
             .map(|&(persons, classes)| u128::from(persons) * u128::from(persons) * u128::from(classes))
             .sum();
         let left_out = u128::from(suppressed_persons) * u128::from(n_persons);
-        let is_in_classes = !report.class_sizes.is_empty() || n_released == 0;
+        let is_in_classes = !report.group_sizes.is_empty() || n_released == 0;
         Some(Scores {
             tables,
             loss: if all_cells == 0.0 { 0.0 } else { all_costs / all_cells },

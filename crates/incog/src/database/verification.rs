@@ -1,14 +1,13 @@
 //! What a database job claims of its release, in the checker's terms, and `incog verify` on the folder of a release.
 
-use std::fmt;
 use std::path::Path;
 
 use incog_core::relational::Release;
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{
-    AnatomyTable, DatabaseClaims, DatabaseReport, TableClaims, TableSource, check_anatomy, check_database,
+    AnatomyTable, DatabaseClaims, Report, TableClaims, TableSource, check_anatomy, check_database,
 };
-use incog_verify::{Counted, Finding, Labels, SensitiveClaim};
+use incog_verify::{ClaimKind, Counted, Finding, Labels, SensitiveClaim};
 
 use crate::claim::file::with_empty_texts;
 use crate::claim::labels::Collected;
@@ -21,7 +20,6 @@ use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
 use crate::publish::check::{compared, read_with_digest, record_claim};
 use crate::publish::record::Key;
-use crate::report::findings::{write_measured, write_undecided};
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
 struct Folder {
@@ -83,7 +81,7 @@ impl DatabasePlan {
     }
 
     /// Checks the folder of a release against this plan's job and data, trusting nothing but the input.
-    pub fn verify(&self, release: &Path, delimiter: Option<u8>) -> Result<DatabaseReport> {
+    pub fn verify(&self, release: &Path, delimiter: Option<u8>) -> Result<Report> {
         Ok(self.verify_folder(release, delimiter)?.0)
     }
 
@@ -95,13 +93,18 @@ impl DatabasePlan {
         delimiter: Option<u8>,
         record: &DatabaseRecord,
         key: Option<&Key>,
-    ) -> Result<DatabaseReport> {
+    ) -> Result<Report> {
         let (mut report, folder) = self.verify_folder(release, delimiter)?;
         let claim = "the record is what the job, the data and the release say";
         let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
         let Some(scores) = Scores::of(self, &tables, &report) else {
             let found = "a released column is missing or has labels of no level, or there are too many rows";
-            report.findings.push(Finding { claim: claim.into(), found: found.into(), holds: false });
+            report.findings.push(Finding {
+                kind: ClaimKind::Record,
+                claim: claim.into(),
+                found: found.into(),
+                holds: false,
+            });
             return Ok(report);
         };
         let anew = DatabaseRecord::new(self, &folder.seen, &report, &scores, key)?;
@@ -110,7 +113,7 @@ impl DatabasePlan {
         Ok(report)
     }
 
-    fn verify_folder(&self, release: &Path, delimiter: Option<u8>) -> Result<(DatabaseReport, Folder)> {
+    fn verify_folder(&self, release: &Path, delimiter: Option<u8>) -> Result<(Report, Folder)> {
         let delimiters = self.tables.iter().map(|table| delimiter.or(table.format.delimiter()));
         let mut folder = Folder::read(&self.job, release, &delimiters.collect::<Vec<_>>())?;
         folder.tables = folder
@@ -135,7 +138,7 @@ pub fn verify_database_against(
     release: &Path,
     record: &DatabaseRecord,
     delimiter: Option<u8>,
-) -> Result<DatabaseReport> {
+) -> Result<Report> {
     let job = record.job()?;
     // A delimiter that makes no sense was forged, which is found below.
     let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
@@ -246,9 +249,10 @@ impl Folder {
         Ok(Folder { tables, seen, n_others })
     }
 
-    fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> DatabaseReport {
+    fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> Report {
         let mut report = self.check_tables(kind, claims);
         report.findings.push(Finding {
+            kind: ClaimKind::Files,
             claim: "the folder holds the files of the release and its record, and nothing else".into(),
             found: match self.n_others {
                 0 => "it does".into(),
@@ -259,7 +263,7 @@ impl Folder {
         report
     }
 
-    fn check_tables(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> DatabaseReport {
+    fn check_tables(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> Report {
         match kind {
             ReleaseKind::Generalized => {
                 let tables: Vec<&dyn Labels> = self.tables.iter().map(|table| &*table.rows).collect();
@@ -271,23 +275,4 @@ impl Folder {
             }
         }
     }
-}
-
-/// The findings, and what was measured.
-pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &DatabaseReport) -> fmt::Result {
-    for finding in &report.findings {
-        writeln!(f, "  {finding}")?;
-    }
-    write_undecided(f, &report.undecided)?;
-    for table in &report.tables {
-        write_measured(f, &table.measured, &format!("{}.", table.name), ["set of rows", "sets of rows"])?;
-    }
-    Ok(())
-}
-
-/// A report as text.
-pub fn render_database_report(report: &DatabaseReport) -> String {
-    let mut text = String::new();
-    write_report(&mut text, report).expect("writing to a string cannot fail");
-    text
 }

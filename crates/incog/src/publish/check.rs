@@ -13,7 +13,9 @@ use incog_core::frequency::Method;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 use incog_core::{Result, Watch};
-use incog_verify::{Claims, Counted, Finding, Labels, RecodingClaim, Report, SensitiveClaim, check};
+use incog_verify::{
+    ClaimKind, Claims, Counted, Finding, Labels, RecodingClaim, Report, SensitiveClaim, check,
+};
 
 use crate::claim::file::{CHECKED_IN_MEMORY, check_released, read_release, with_empty_texts};
 use crate::claim::labels::Collected;
@@ -87,7 +89,12 @@ fn check_with_local_record(
     let domains = plan.domains(plan.route.local())?;
     let Some(local) = LocalRelease::of(plan, &domains, released, &report) else {
         let found = "a released column is missing or has labels of no level".to_owned();
-        report.findings.push(Finding { claim: IS_WHAT_ALL_SAY.to_owned(), found, holds: false });
+        report.findings.push(Finding {
+            kind: ClaimKind::Record,
+            claim: IS_WHAT_ALL_SAY.to_owned(),
+            found,
+            holds: false,
+        });
         return Ok(report);
     };
     let costs = plan.costs()?.with_domains(&domains);
@@ -134,7 +141,7 @@ pub fn check_against_record(release: &Path, record: &Record, delimiter: Option<u
     let mut report = check(&*released, &claims);
     if record.claims.unit.is_some() {
         // Only the publisher can count persons. But as many persons as k have at least as many rows.
-        for finding in report.findings.iter_mut().filter(|finding| finding.claim.contains("-anonymity")) {
+        for finding in report.findings.iter_mut().filter(|finding| finding.kind == ClaimKind::Anonymity) {
             finding.claim += " (of rows; persons can be counted with the job and the data)";
         }
     }
@@ -162,6 +169,7 @@ pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
 /// Whether a record is what it should be, given the first difference.
 pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
     Finding {
+        kind: ClaimKind::Record,
         claim: claim.to_owned(),
         holds: difference.is_none(),
         found: difference.unwrap_or_else(|| "no difference".to_owned()),

@@ -10,11 +10,15 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
         writeln!(f, "  {finding}")?;
     }
     write_undecided(f, &report.undecided)?;
-    write_measured(f, &report.measured, "", ["group", "groups"])
+    write_measured(f, &report.measured, "", ["group", "groups"])?;
+    for table in &report.tables {
+        write_measured(f, &table.measured, &format!("{}.", table.name), ["set of rows", "sets of rows"])?;
+    }
+    Ok(())
 }
 
 /// What could not be checked.
-pub(crate) fn write_undecided(f: &mut dyn fmt::Write, undecided: &[Finding]) -> fmt::Result {
+fn write_undecided(f: &mut dyn fmt::Write, undecided: &[Finding]) -> fmt::Result {
     for Finding { claim, found, .. } in undecided {
         writeln!(f, "  open  {claim} (could not be checked: {found})")?;
     }
@@ -22,7 +26,7 @@ pub(crate) fn write_undecided(f: &mut dyn fmt::Write, undecided: &[Finding]) -> 
 }
 
 /// What sensitive columns reach. `of` comes before the columns' names; one group and several are what is compared.
-pub(crate) fn write_measured(
+fn write_measured(
     f: &mut dyn fmt::Write,
     all: &[Measured],
     of: &str,
