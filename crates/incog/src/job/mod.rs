@@ -1,9 +1,9 @@
 //! What is to be done, as the user wrote it.
 //!
 //! A job file is TOML. Reading it has two steps, so that *all* mistakes are reported at once, each with its line:
-//! [`check`] walks the file beside the JSON Schema of the types below (unknown keys, wrong types, missing keys,
+//! `check` walks the file beside the JSON Schema of the types below (unknown keys, wrong types, missing keys,
 //! names that are none), and only what passes becomes a [`Job`]. Whether names and numbers make sense together
-//! with the data is for [`Plan`](crate::Plan) to find out.
+//! with the data is for the plan to find out.
 
 mod check;
 mod lines;

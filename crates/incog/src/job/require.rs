@@ -2,7 +2,7 @@
 //!
 //! One table a model, with the model's name as in `incog list` and its parameters. Which keys there are, and what may be
 //! written for each, is what the registered models say ([`Parameter`]); the JSON Schema is made of the same. Which parameters
-//! belong to which model is for [`requirements`](crate::plan::requirements) to check: here is only how they are written.
+//! belong to which model is for `plan::requirements` to check: here is only how they are written.
 
 use std::borrow::Cow;
 use std::fmt;
