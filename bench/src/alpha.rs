@@ -8,14 +8,14 @@
 use std::time::{Duration, Instant};
 
 use incog_core::algorithm::{Search, TopDownOptions, Traversal, top_down};
-use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
+use incog_core::judge::{self, Problem};
 use incog_core::metric::{self, Costs, Distortion};
 use incog_core::privacy::{self, KAnonymity, Parameters, Policy, Sensitive};
 use incog_core::recoding::Recoding;
 use incog_core::registry::find;
 use incog_core::table::Column;
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 
 use crate::dataset::{self, Dataset};
 use crate::{Arguments, say, time};
@@ -136,13 +136,13 @@ fn measure(
             let costs = Costs::new(problem, &attributes)?;
             let search = Search {
                 algorithm: Traversal::Incognito,
-                checker: check::choose(problem, None)?,
+                judge: judge::choose(problem, None)?,
                 ..Search::incognito()
             };
-            let outcome = search.run(problem, &Watch::new())?;
+            let outcome = search.run(problem, &Progress::new())?;
             let (lattice, holding) = (&outcome.lattice, &outcome.holding);
             let best =
-                metric::best(problem, &attributes, lattice, holding, &costs, distortion, &Watch::new())?;
+                metric::best(problem, &attributes, lattice, holding, &costs, distortion, &Progress::new())?;
             keep(
                 &mut line.full_domain,
                 start.elapsed(),
@@ -150,7 +150,7 @@ fn measure(
             );
         }
         let start = Instant::now();
-        let recoding = top_down(problem, TopDownOptions::default(), &Watch::new())?;
+        let recoding = top_down(problem, TopDownOptions::default(), &Progress::new())?;
         let time = start.elapsed();
         let distorted = recoding
             .map(|recoding| Distortion::of(&Recoding::PerGroup(recoding), &attributes, n_rows).total());

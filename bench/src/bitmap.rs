@@ -1,14 +1,14 @@
 //! Section 5 of the paper on bitmap-based Incognito, and where roll-up overtakes bitmaps.
 //!
 //! The paper: census data of 5 and 60 MB, four quasi-identifiers of 3, 3, 2 and 4 levels, k from small to large;
-//! traditional Incognito has a database sort at every node ([`Tuples`]; `sort of packed keys` is our own checker, which
+//! traditional Incognito has a database sort at every node ([`Tuples`]; `sort of packed keys` is our own judge, which
 //! sorts one machine word a row). Here: Adult (3.7 MB) and 16 times as many rows drawn from it (60 MB), with
 //! marital status, occupation, race and education. All times include building the index.
 
 use incog_core::Result;
 use incog_core::algorithm::Traversal;
-use incog_core::check::{BitmapOptions, CheckerKind, CubeOptions, Intersect, Problem, Stop};
 use incog_core::frequency::Rows;
+use incog_core::judge::{BitmapOptions, CubeOptions, Intersect, JudgeKind, Problem, Stop};
 use incog_core::privacy::Policy;
 
 use crate::dataset::Dataset;
@@ -18,20 +18,20 @@ use crate::{Arguments, Contestant, Measured, race, say};
 
 const NAMES: [&str; 4] = ["marital_status", "occupation", "race", "education"];
 
-const fn incognito(name: &'static str, checker: CheckerKind) -> Contestant {
-    Contestant { name, algorithm: Traversal::Incognito, checker }
+const fn incognito(name: &'static str, judge: JudgeKind) -> Contestant {
+    Contestant::new(name, Traversal::Incognito, judge)
 }
 
 const fn bitmap(name: &'static str, intersect: Intersect, stop: Stop) -> Contestant {
-    incognito(name, CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None }))
+    incognito(name, JudgeKind::Bitmap(BitmapOptions { intersect, stop, memory: None }))
 }
 
 const FIELD: [Contestant; 11] = [
-    incognito("sort of packed keys", CheckerKind::Sort),
-    incognito("hash scan", CheckerKind::Scan),
-    incognito("roll-up", CheckerKind::RollUp),
-    incognito("super-roots", CheckerKind::SuperRoots),
-    incognito("cube", CheckerKind::Cube(CubeOptions::ZERO_LEVEL)),
+    incognito("sort of packed keys", JudgeKind::Sort),
+    incognito("hash scan", JudgeKind::Scan),
+    incognito("roll-up", JudgeKind::RollUp),
+    incognito("super-roots", JudgeKind::SuperRoots),
+    incognito("cube", JudgeKind::Cube(CubeOptions::ZERO_LEVEL)),
     bitmap("bitmap, 1-level", Intersect::OneLevel, Stop::AtTheEnd),
     bitmap("bitmap, reusing", Intersect::Reusing, Stop::AtTheEnd),
     bitmap("bitmap, pruning", Intersect::OneLevel, Stop::Early),
@@ -57,7 +57,7 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
                 arguments.rounds.min(3),
                 Problem { source: &tuples, policy: &policy },
                 &keys,
-                &[incognito("traditional", CheckerKind::Sort)],
+                &[incognito("traditional", JudgeKind::Sort)],
             )?;
             let mut measured = race(arguments.rounds, problem, &keys, &field)?;
             measured.splice(0..0, traditional);
@@ -103,10 +103,8 @@ pub(crate) fn section_5(arguments: &Arguments) -> Result<()> {
 /// How many times as long bitmaps take as roll-up, by rows and by values a column.
 pub(crate) fn crossover(arguments: &Arguments) -> Result<()> {
     const ROWS: [usize; 6] = [1_000, 4_000, 16_000, 64_000, 256_000, 1_024_000];
-    let contestants = [
-        incognito("roll-up", CheckerKind::RollUp),
-        bitmap("bitmap, all", Intersect::DepthFirst, Stop::Early),
-    ];
+    let contestants =
+        [incognito("roll-up", JudgeKind::RollUp), bitmap("bitmap, all", Intersect::DepthFirst, Stop::Early)];
     say("\n### Bitmaps against roll-up: 4 columns, k = 5, time of bitmaps by that of roll-up\n");
     let heads: Vec<String> = ROWS.iter().map(|n_rows| format!("{n_rows} rows")).collect();
     say(&format!("| values a column | {} |", heads.join(" | ")));

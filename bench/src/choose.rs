@@ -1,12 +1,12 @@
-//! Every checker on every case of the benchmarks, against the one that `check::choose` picks.
+//! Every judge on every case of the benchmarks, against the one that `judge::choose` picks.
 
 use std::time::Instant;
 
 use incog_core::Result;
 use incog_core::algorithm::Traversal;
-use incog_core::check::{self, BitmapOptions, CheckerKind, CubeOptions, Materialize, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{self, BitmapOptions, CubeOptions, JudgeKind, Materialize, Problem};
 use incog_core::privacy::Policy;
 
 use crate::dataset::Dataset;
@@ -14,22 +14,22 @@ use crate::{Arguments, Contestant, Measured, race, say};
 
 /// What may be chosen. Sorting and scanning at every node never pay; `scan` is here to show it.
 const FIELD: [Contestant; 5] = [
-    contestant("scan", CheckerKind::Scan),
-    contestant("roll-up", CheckerKind::RollUp),
-    contestant("super-roots", CheckerKind::SuperRoots),
+    contestant("scan", JudgeKind::Scan),
+    contestant("roll-up", JudgeKind::RollUp),
+    contestant("super-roots", JudgeKind::SuperRoots),
     contestant(
         "cube",
-        CheckerKind::Cube(CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(1 << 30) }),
+        JudgeKind::Cube(CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(1 << 30) }),
     ),
-    contestant("bitmap", CheckerKind::Bitmap(BitmapOptions { memory: Some(1 << 30), ..BitmapOptions::BEST })),
+    contestant("bitmap", JudgeKind::Bitmap(BitmapOptions { memory: Some(1 << 30), ..BitmapOptions::BEST })),
 ];
 
-const fn contestant(name: &'static str, checker: CheckerKind) -> Contestant {
-    Contestant { name, algorithm: Traversal::Incognito, checker }
+const fn contestant(name: &'static str, judge: JudgeKind) -> Contestant {
+    Contestant::new(name, Traversal::Incognito, judge)
 }
 
 pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
-    say("\n### The chosen checker against the others (ms, Incognito)\n");
+    say("\n### The chosen judge against the others (ms, Incognito)\n");
     let names: Vec<&str> = FIELD.iter().map(|one| one.name).collect();
     say(&format!(
         "| case | k | suppression | {} | chosen | choosing | to the best | estimates (roll-up, cube, bitmap) |",
@@ -72,7 +72,7 @@ pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
             cases(&landsend, n_attributes, &[(2, 0), (10, 0)])?;
         }
     }
-    say(&format!("\nthe chosen checker took at most {worst:.2} times as long as the best"));
+    say(&format!("\nthe chosen judge took at most {worst:.2} times as long as the best"));
     Ok(())
 }
 
@@ -83,19 +83,18 @@ fn case(arguments: &Arguments, data: &Dataset, n_attributes: usize, k: u64, perc
     let policy = Policy::k_anonymity(k)?.with_budget(data.table.n_rows() as u64 * percent / 100);
     let problem = Problem { source: &rows, policy: &policy };
     let start = Instant::now();
-    let chosen = check::choose(problem, None)?;
+    let chosen = judge::choose(problem, None)?;
     let choosing = start.elapsed().as_secs_f64() * 1000.0;
     let is_large = data.table.n_rows() > 1_000_000;
     // What cannot win on millions of rows would take minutes.
     let field: Vec<Contestant> = FIELD
         .iter()
         .copied()
-        .filter(|one| !is_large || matches!(one.checker, CheckerKind::RollUp | CheckerKind::SuperRoots))
+        .filter(|one| !is_large || matches!(one.judge, JudgeKind::RollUp | JudgeKind::SuperRoots))
         .collect();
     let measured = race(arguments.rounds, problem, &data.plain_keys(n_attributes), &field)?;
     let times: Vec<f64> = measured.iter().flatten().map(Measured::milliseconds).collect();
-    let is_chosen =
-        |one: &Contestant| std::mem::discriminant(&one.checker) == std::mem::discriminant(&chosen);
+    let is_chosen = |one: &Contestant| std::mem::discriminant(&one.judge) == std::mem::discriminant(&chosen);
     let at = field.iter().position(is_chosen).expect("what is chosen is in the field");
     let best = times.iter().copied().fold(f64::INFINITY, f64::min);
     let cells: Vec<String> = FIELD
@@ -106,7 +105,7 @@ fn case(arguments: &Arguments, data: &Dataset, n_attributes: usize, k: u64, perc
         })
         .collect();
     let ratio = times[at] / best;
-    let estimates = check::estimate(problem, None)?;
+    let estimates = judge::estimate(problem, None)?;
     let estimates: Vec<String> = [estimates.roll_up, estimates.cube, estimates.bitmap]
         .into_iter()
         .map(|cost| cost.map_or("–".to_owned(), |cost| format!("{:.2}", cost / 1e6)))

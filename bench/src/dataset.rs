@@ -8,7 +8,7 @@ use std::process::Command;
 
 use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 
 /// A table with its quasi-identifiers, all columns in file order.
 pub(crate) struct Dataset {
@@ -52,15 +52,15 @@ impl Dataset {
     }
 
     fn read(name: &str, data: &Path, hierarchies: &Path) -> Result<Self> {
-        let table =
-            incog::source::Csv::open(data, Some(b','))?.read(|_| Role::QuasiIdentifier, &Watch::new())?;
+        let table = incog::unstable::source::Csv::open(data, Some(b','))?
+            .read(|_| Role::QuasiIdentifier, &Progress::new())?;
         Dataset::bind(name, table, hierarchies)
     }
 
     fn bind(name: &str, table: Table, hierarchies: &Path) -> Result<Self> {
         let attributes = table.columns().iter().map(|column| {
             let file = hierarchies.join(format!("{}.csv", column.name()));
-            let hierarchy = incog::source::read_hierarchy(&file, column.name())?;
+            let hierarchy = incog::unstable::source::read_hierarchy(&file, column.name())?;
             Attribute::bind(column, hierarchy, &file.display().to_string())
         });
         let attributes = Attributes::new(attributes.collect::<Result<_>>()?)?;

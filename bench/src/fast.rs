@@ -9,13 +9,13 @@
 use std::time::{Duration, Instant};
 
 use incog_core::algorithm::{self, Search, optimum};
-use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{JudgeKind, Problem};
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{Budget, Policy};
 use incog_core::registry::find;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use serde_json::{Value, json};
 
 use crate::dataset::{self, Dataset};
@@ -110,7 +110,7 @@ pub(crate) fn best<'a>(problem: Problem<'a>, attributes: &'a Attributes, name: &
     let run = move || {
         let metric = find(metric::ALL, name).ok_or_else(|| Error::input("no such metric"))?.item;
         let costs = Costs::new(problem, attributes)?;
-        let found = optimum(problem, attributes, &costs, metric, &Watch::new())?;
+        let found = optimum(problem, attributes, &costs, metric, &Progress::new())?;
         let answer = found.best.map_or("none".to_owned(), |best| {
             format!("{:?}, {:.6}", best.statistics.levels, metric.score(&costs, &best.statistics))
         });
@@ -122,11 +122,11 @@ pub(crate) fn best<'a>(problem: Problem<'a>, attributes: &'a Attributes, name: &
 pub(crate) fn complete<'a>(problem: Problem<'a>, attributes: &'a Attributes) -> Contest<'a> {
     let run = move || {
         let algorithm = algorithm::choose(&attributes.heights());
-        let checker = match algorithm {
-            algorithm::Traversal::Cover => CheckerKind::Kept,
-            _ => CheckerKind::RollUp,
+        let judge = match algorithm {
+            algorithm::Traversal::Cover => JudgeKind::Snapshots,
+            _ => JudgeKind::RollUp,
         };
-        let outcome = Search { algorithm, checker, ..Search::incognito() }.run(problem, &Watch::new())?;
+        let outcome = Search { algorithm, judge, ..Search::incognito() }.run(problem, &Progress::new())?;
         let answer = format!("{} hold, {} minimal", outcome.holding.len(), outcome.minimal.len());
         Ok((outcome.work.nodes_checked, answer))
     };

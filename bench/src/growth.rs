@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
 use incog_core::lattice::Lattice;
 use incog_core::privacy::{Budget, Policy};
 use incog_core::{Error, ErrorKind, Result};

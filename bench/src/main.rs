@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use dataset::Dataset;
-use incog_core::algorithm::{Marking, Search, Traversal};
-use incog_core::check::{CheckerKind, CubeOptions, Materialize, Problem, Work};
+use incog_core::algorithm::{Marking, OneLabel, Search, Traversal};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{CubeOptions, JudgeKind, Materialize, Problem, Work};
 use incog_core::privacy::Policy;
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 use table::Table;
 
 /// Benchmarks of incog: ratios to one hash group-by of all rows in the same run.
@@ -89,41 +89,54 @@ enum Suite {
     Fast,
     /// How time grows with rows, quasi-identifiers, k, suppression and lattice (`--only k` is one of them)
     Growth,
-    /// Every checker on every case against the one that is chosen
+    /// Every judge on every case against the one that is chosen
     Choose,
 }
 
-/// An algorithm of the paper: a traversal with a checker.
+/// An algorithm of the paper: a traversal with a judge.
 #[derive(Debug, Clone, Copy)]
 struct Contestant {
     name: &'static str,
     algorithm: Traversal,
-    checker: CheckerKind,
+    judge: JudgeKind,
+    /// What Incognito does with an attribute at a level of a single label.
+    one_label: OneLabel,
 }
 
-const BOTTOM_UP: Contestant =
-    Contestant { name: "bottom-up", algorithm: Traversal::BottomUp, checker: CheckerKind::Scan };
-const BOTTOM_UP_SORT: Contestant =
-    Contestant { name: "bottom-up sort", algorithm: Traversal::BottomUp, checker: CheckerKind::Sort };
-const BOTTOM_UP_ROLL_UP: Contestant =
-    Contestant { name: "bottom-up roll-up", algorithm: Traversal::BottomUp, checker: CheckerKind::RollUp };
-const BINARY: Contestant =
-    Contestant { name: "binary search", algorithm: Traversal::Samarati, checker: CheckerKind::Scan };
-const BASIC: Contestant =
-    Contestant { name: "basic Incognito", algorithm: Traversal::Incognito, checker: CheckerKind::RollUp };
-const SUPER_ROOTS: Contestant = Contestant {
-    name: "super-roots Incognito",
-    algorithm: Traversal::Incognito,
-    checker: CheckerKind::SuperRoots,
-};
-const CUBE: Contestant = Contestant {
-    name: "cube Incognito",
-    algorithm: Traversal::Incognito,
-    checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL),
-};
+impl Contestant {
+    const fn new(name: &'static str, algorithm: Traversal, judge: JudgeKind) -> Self {
+        Contestant { name, algorithm, judge, one_label: OneLabel::TakeOver }
+    }
 
-const PAPER: [Contestant; 7] =
-    [BOTTOM_UP, BOTTOM_UP_SORT, BOTTOM_UP_ROLL_UP, BINARY, BASIC, CUBE, SUPER_ROOTS];
+    /// The same under another name, every candidate grouped as the paper does.
+    const fn to_the_letter(self, name: &'static str) -> Self {
+        Contestant { name, one_label: OneLabel::Group, ..self }
+    }
+}
+
+const BOTTOM_UP: Contestant = Contestant::new("bottom-up", Traversal::BottomUp, JudgeKind::Scan);
+const BOTTOM_UP_SORT: Contestant = Contestant::new("bottom-up sort", Traversal::BottomUp, JudgeKind::Sort);
+const BOTTOM_UP_ROLL_UP: Contestant =
+    Contestant::new("bottom-up roll-up", Traversal::BottomUp, JudgeKind::RollUp);
+const BINARY: Contestant = Contestant::new("binary search", Traversal::Samarati, JudgeKind::Scan);
+const BASIC: Contestant = Contestant::new("basic Incognito", Traversal::Incognito, JudgeKind::RollUp);
+const SUPER_ROOTS: Contestant =
+    Contestant::new("super-roots Incognito", Traversal::Incognito, JudgeKind::SuperRoots);
+const CUBE: Contestant =
+    Contestant::new("cube Incognito", Traversal::Incognito, JudgeKind::Cube(CubeOptions::ZERO_LEVEL));
+
+const PAPER: [Contestant; 10] = [
+    BOTTOM_UP,
+    BOTTOM_UP_SORT,
+    BOTTOM_UP_ROLL_UP,
+    BINARY,
+    BASIC,
+    CUBE,
+    SUPER_ROOTS,
+    BASIC.to_the_letter("basic, to the letter"),
+    CUBE.to_the_letter("cube, to the letter"),
+    SUPER_ROOTS.to_the_letter("super-roots, to the letter"),
+];
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
@@ -148,8 +161,7 @@ fn main() -> Result<()> {
         // All zero-level sets of the eight attributes would take over 8 GiB.
         let bound = 1 << 30;
         let options = CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(bound) };
-        let bounded =
-            Contestant { name: "cube Incognito (1 GiB)", checker: CheckerKind::Cube(options), ..CUBE };
+        let bounded = Contestant { name: "cube Incognito (1 GiB)", judge: JudgeKind::Cube(options), ..CUBE };
         if runs(Suite::Landsend) {
             for k in [2, 10] {
                 by_attributes(&arguments, &landsend, k, &[BASIC, bounded, SUPER_ROOTS])?;
@@ -237,20 +249,21 @@ fn race(
             }
             let search = Search {
                 algorithm: contestant.algorithm,
-                checker: contestant.checker,
+                judge: contestant.judge,
                 marking: Marking::Transitive,
+                one_label: contestant.one_label,
                 ..Search::incognito()
             };
             let start = Instant::now();
-            let checker = contestant.checker.prepare(problem, &Watch::new())?;
-            let outcome = search.run_with(&*checker, problem, &Watch::new())?;
+            let judge = contestant.judge.prepare(problem, &Progress::new())?;
+            let outcome = search.run_with(&*judge, problem, &Progress::new())?;
             let time = start.elapsed();
             if best.as_ref().is_none_or(|best| time < best.time) {
                 *best = Some(Measured {
                     time,
                     base: Duration::ZERO,
                     work: outcome.work,
-                    set_bytes: checker.peak_bytes(),
+                    set_bytes: judge.peak_bytes(),
                     holding: outcome.holding.len(),
                 });
             }
@@ -357,16 +370,16 @@ fn cube(arguments: &Arguments, data: &Dataset, memory: Option<u64>) -> Result<()
         for (name, materialize) in
             [("level 0", Materialize::ZeroLevel), ("every level", Materialize::EveryLevel)]
         {
-            let checker = CheckerKind::Cube(CubeOptions { materialize, memory });
-            let search = Search { algorithm: Traversal::Incognito, checker, ..Search::incognito() };
+            let judge = JudgeKind::Cube(CubeOptions { materialize, memory });
+            let search = Search { algorithm: Traversal::Incognito, judge, ..Search::incognito() };
             let (mut build, mut walk) = (Duration::MAX, Duration::MAX);
             let mut work = Work::default();
             for _ in 0..arguments.rounds.min(3) {
                 let start = Instant::now();
-                let prepared = checker.prepare(problem, &Watch::new())?;
+                let prepared = judge.prepare(problem, &Progress::new())?;
                 build = build.min(start.elapsed());
                 let start = Instant::now();
-                work = search.run_with(&*prepared, problem, &Watch::new())?.work;
+                work = search.run_with(&*prepared, problem, &Progress::new())?.work;
                 walk = walk.min(start.elapsed());
             }
             let base = super_roots.base.as_secs_f64();

@@ -12,14 +12,14 @@ use incog_core::algorithm::{
     self, ALL, Aim, Algorithm, Choice, Cuts, Extent, Family, MondrianOptions, Settings, Task, mondrian,
     optimum,
 };
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{PerBox, PerGroup, PerValue, Recoding};
 use incog_core::registry::{Entry, find};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 
 use crate::dataset::{self, Dataset};
 use crate::mondrian::{Ordered, domains};
@@ -125,7 +125,7 @@ fn searches<'a>(
     add(
         "full-domain",
         Box::new(move || {
-            let found = optimum(problem, attributes, aim.costs, aim.metric, &Watch::new())?;
+            let found = optimum(problem, attributes, aim.costs, aim.metric, &Progress::new())?;
             Ok(found.best.map(|best| Answer::Node(best.statistics)))
         }) as Box<dyn Fn() -> _>,
     );
@@ -140,7 +140,7 @@ fn searches<'a>(
             Box::new(move || {
                 let (choice, extent, domains) = (Choice::Median, Extent::Covering, domains.clone());
                 let options = MondrianOptions { domains, cuts, choice, extent, weights: Vec::new() };
-                let found = mondrian(problem, attributes, options, &Watch::new())?;
+                let found = mondrian(problem, attributes, options, &Progress::new())?;
                 Ok(found.map(|found| Answer::Boxes(found.recoding)))
             }),
         );
@@ -158,7 +158,7 @@ fn run(
     attributes: &Attributes,
     aim: Aim<'_>,
 ) -> Result<Option<Answer>> {
-    let (domains, settings, watch) = (vec![None; attributes.len()], Settings::default(), Watch::new());
+    let (domains, settings, progress) = (vec![None; attributes.len()], Settings::default(), Progress::new());
     let task = Task {
         problem,
         attributes,
@@ -166,7 +166,7 @@ fn run(
         metric: "loss",
         domains: &domains,
         settings: &settings,
-        watch: &watch,
+        progress: &progress,
     };
     let Some(algorithm::Answer::Recoding { recoding, .. }) = (entry.item.run)(&task)? else {
         return Ok(None);

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incog_core::algorithm::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
-use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySource, Method, Rows};
 use incog_core::group::Demand;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{Domain, Domains, Order};
 use incog_core::registry::find;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 
 use crate::dataset::Dataset;
 use crate::{Arguments, say, time};
@@ -63,7 +63,7 @@ pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
             let domains = domains(&data, &attributes, ordered)?;
             let options =
                 || MondrianOptions { domains: domains.clone(), cuts, choice, extent, weights: Vec::new() };
-            let run = || mondrian(problem, &attributes, options(), &Watch::new());
+            let run = || mondrian(problem, &attributes, options(), &Progress::new());
             let found = run()?.ok_or_else(|| Error::input("nothing satisfies the policy"))?;
             let took = fastest(arguments.rounds, || time(run));
             let costs = Costs::new(problem, &attributes)?.with_domains(&domains);

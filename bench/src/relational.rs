@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use incog::source::{Csv, read_hierarchy};
+use incog::unstable::source::{Csv, read_hierarchy};
 use incog_core::hierarchy::{Attribute, Hierarchy};
 use incog_core::privacy::Fraction;
 use incog_core::relational::baseline::{Completeness, Parameters, bitmap};
 use incog_core::relational::{Database, ForeignKey, Options, Pairing, Relation, measure, miracle};
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::plot::{Series, linear, log_log, write_chart};
 use crate::{Arguments, dataset, say};
@@ -79,14 +79,14 @@ fn discernibility_of(sizes: impl Iterator<Item = usize>, n_suppressed: usize, n_
 
 /// Clusters once. Measuring what it cost is not timed, except for bitmaps, where it takes one pass over the clusters.
 fn run(data: &Students, contestant: Contestant, k: usize, threshold: Fraction) -> Result<Outcome> {
-    let watch = Watch::new();
+    let progress = Progress::new();
     let database = if contestant == Contestant::Cells { &data.bitmap } else { &data.database };
     match contestant {
         Contestant::Trees(_) | Contestant::Cells => {
             let pairing = if let Contestant::Trees(pairing) = contestant { pairing } else { Pairing::Record };
             let options = Options { threshold, cluster_limit: CLUSTER_LIMIT, pairing, ..Options::new(k) };
             let start = Instant::now();
-            let clustering = miracle(database, &options, &watch)?;
+            let clustering = miracle(database, &options, &progress)?;
             let time = start.elapsed();
             let measured = measure(database, &clustering);
             let sizes = clustering.clusters.iter().map(|cluster| cluster.records().len());
@@ -102,7 +102,7 @@ fn run(data: &Students, contestant: Contestant, k: usize, threshold: Fraction) -
         Contestant::Bitmap(completeness) => {
             let parameters = Parameters { k, threshold, cluster_limit: CLUSTER_LIMIT };
             let start = Instant::now();
-            let found = bitmap(database, completeness, &parameters, &watch)?;
+            let found = bitmap(database, completeness, &parameters, &progress)?;
             let time = start.elapsed();
             let sizes = found.clusters.iter().map(|cluster| cluster.members.len());
             let n_suppressed = found.suppressed.len();
@@ -141,7 +141,7 @@ pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
         let sizes: Vec<String> =
             relations.map(|relation| format!("{} {}", relation.table.n_rows(), relation.name)).collect();
         let alone = Parameters { k: 1, threshold: fraction(0), cluster_limit: 1 };
-        let columns = bitmap(&data.database, Completeness::Incomplete, &alone, &Watch::new())?;
+        let columns = bitmap(&data.database, Completeness::Incomplete, &alone, &Progress::new())?;
         say(&format!(
             "\nrows: {}; {} bitmap columns, {} rows that a bitmap cannot express",
             sizes.join(", "),
@@ -323,7 +323,7 @@ impl Students {
                     if Some(column) == quasi_identifier { Role::QuasiIdentifier } else { Role::Other }
                 };
                 let file = folder.join(format!("{name}.csv"));
-                let table = Csv::open(&file, Some(b','))?.read(role, &Watch::new())?;
+                let table = Csv::open(&file, Some(b','))?.read(role, &Progress::new())?;
                 let mut attributes = Vec::new();
                 if let Some(name) = quasi_identifier {
                     let file = folder.join(format!("dgh/{name}.csv"));

@@ -30,8 +30,11 @@ impl Table {
                     let _ = write!(self.text, " {:.1} |", measured.ratio());
                     let _ = write!(
                         self.work,
-                        "\n- {name}: {} nodes checked, {} scans, {} groups touched",
-                        measured.work.nodes_checked, measured.work.table_scans, measured.work.groups_touched
+                        "\n- {name}: {} nodes checked, {} grouped, {} scans, {} groups touched",
+                        measured.work.nodes_checked,
+                        measured.work.nodes_grouped,
+                        measured.work.table_scans,
+                        measured.work.groups_touched
                     );
                     // Binary search finds a single node; the others must agree.
                     if measured.holding > 1 {

@@ -6,8 +6,8 @@
 
 use std::io::Cursor;
 
-use incog::source::Csv;
-use incog::{Result, Watch};
+use incog::unstable::source::Csv;
+use incog::{Result, Progress};
 use incog_core::table::{Role, Table};
 use incog_fuzz::{CANARY, keeps_quiet, plant};
 use libfuzzer_sys::fuzz_target;
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     // A column that was given a role may be named.
     let is_name = csv.header().iter().any(|name| name.contains(CANARY));
     let delimiter = csv.delimiter();
-    match csv.read(|_| Role::Other, &Watch::new()) {
+    match csv.read(|_| Role::Other, &Progress::new()) {
         Ok(table) => survives(&table, delimiter),
         Err(error) if !is_name => keeps_quiet(&error),
         Err(_) => {}
@@ -42,7 +42,8 @@ fn survives(table: &Table, delimiter: u8) {
         writer.write_record(table.columns().iter().map(|column| column.cell(row_idx))).unwrap();
     }
     let text = writer.into_inner().unwrap();
-    let again = open(text, Some(delimiter)).and_then(|csv| csv.read(|_| Role::Other, &Watch::new())).unwrap();
+    let again =
+        open(text, Some(delimiter)).and_then(|csv| csv.read(|_| Role::Other, &Progress::new())).unwrap();
     assert_eq!(again.n_rows(), table.n_rows());
     for (column, same) in table.columns().iter().zip(again.columns()) {
         assert_eq!(column.name(), same.name());

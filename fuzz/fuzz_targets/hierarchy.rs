@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use incog::source::parse_hierarchy;
+use incog::unstable::source::parse_hierarchy;
 use incog_core::hierarchy::Hierarchy;
 use incog_fuzz::{keeps_quiet, plant};
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 //! same job.
 #![no_main]
 
-use incog::job::DatabaseJob;
+use incog::unstable::job::DatabaseJob;
 use incog::{Job, Result};
 use libfuzzer_sys::fuzz_target;
 

@@ -4,14 +4,15 @@ use std::error::Error as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::database::{AnonymizedDatabase, DatabasePlan};
-use incog::job::DatabaseJob;
-use incog::{Anonymizer, Error, ErrorKind, Published, Record, Result, Trust, key_of};
+use incog::unstable::cli::key_of;
+use incog::unstable::database::{AnonymizedDatabase, DatabasePlan};
+use incog::unstable::job::DatabaseJob;
+use incog::{Anonymizer, Error, ErrorKind, Published, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
 use crate::output::complain;
 use crate::overrides::{JobArguments, from_here};
-use crate::signals::{Watched, watch};
+use crate::signals::{ShownProgress, show_progress};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -25,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let progress = show_progress()?;
     let Arguments { job, output, replay } = arguments;
     if let Some(mut database) = job.database()? {
         if replay.is_some() {
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             .with_hint("run the job on the new data"));
         }
         output.apply_to_database(&mut database)?;
-        return run_database(&database, watch);
+        return run_database(&database, progress);
     }
     let anonymizer = match replay {
         None => {
@@ -69,17 +70,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             Anonymizer::from_job(job).like(&record, key)?
         }
     };
-    let published = anonymizer.watch(watch.shared()).is_last().publish();
+    let published = anonymizer.progress(progress.shared()).is_last().publish();
     // Standard output may be the release itself: the summary is for people.
-    summarize(watch, published.map(|published: Published| published.to_string()))
+    summarize(progress, published.map(|published: Published| published.to_string()))
 }
 
 /// Prints what came of a job.
-fn summarize(watch: Watched, published: Result<String>) -> Result<ExitCode> {
+fn summarize(progress: ShownProgress, published: Result<String>) -> Result<ExitCode> {
     match published {
-        Ok(summary) => Ok(done(watch, &summary)),
+        Ok(summary) => Ok(done(progress, &summary)),
         Err(error) if error.kind() == ErrorKind::Impossible => {
-            watch.done();
+            progress.done();
             complain("nothing satisfies the policy, nothing was written");
             // Whoever wrote the job knows the policy.
             complain(&error.source().map_or(String::new(), ToString::to_string));
@@ -89,21 +90,21 @@ fn summarize(watch: Watched, published: Result<String>) -> Result<ExitCode> {
     }
 }
 
-fn run_database(job: &DatabaseJob, watch: Watched) -> Result<ExitCode> {
-    match DatabasePlan::new(job, &watch)?.anonymize(&watch)? {
-        AnonymizedDatabase::Published(published) => Ok(done(watch, &published.to_string())),
-        AnonymizedDatabase::Impossible(obstacle) => Ok(impossible(watch, &obstacle)),
+fn run_database(job: &DatabaseJob, progress: ShownProgress) -> Result<ExitCode> {
+    match DatabasePlan::new(job, &progress)?.anonymize(&progress)? {
+        AnonymizedDatabase::Published(published) => Ok(done(progress, &published.to_string())),
+        AnonymizedDatabase::Impossible(obstacle) => Ok(impossible(progress, &obstacle)),
     }
 }
 
-fn done(watch: Watched, summary: &str) -> ExitCode {
-    watch.done();
+fn done(progress: ShownProgress, summary: &str) -> ExitCode {
+    progress.done();
     complain(summary.trim_end());
     ExitCode::SUCCESS
 }
 
-fn impossible(watch: Watched, obstacle: &str) -> ExitCode {
-    watch.done();
+fn impossible(progress: ShownProgress, obstacle: &str) -> ExitCode {
+    progress.done();
     complain("nothing satisfies the policy, nothing was written");
     complain(obstacle);
     ExitCode::from(1)

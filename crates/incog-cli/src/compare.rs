@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use incog::compare::MODELS;
+use incog::unstable::cli::MODELS;
 use incog::{Anonymizer, Result};
 
 use crate::output::print;
 use crate::overrides::JobArguments;
-use crate::signals::watch;
+use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -36,14 +36,14 @@ enum Format {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let progress = show_progress()?;
     let models: Vec<&str> = match arguments.models.as_slice() {
         [] => MODELS.to_vec(),
         models => models.iter().map(String::as_str).collect(),
     };
-    let anonymizer = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared());
+    let anonymizer = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared());
     let comparison = anonymizer.compare_models(&models)?;
-    watch.done();
+    progress.done();
     if let Some(path) = &arguments.chart {
         comparison.write_chart(path)?;
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use incog::job::{DatabaseJob, Order, Output, RecordJob};
+use incog::unstable::job::{DatabaseJob, Order, Output, RecordJob};
 use incog::{Error, Job, Result};
 
 use crate::overrides::from_here;

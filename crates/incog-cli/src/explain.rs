@@ -3,8 +3,9 @@
 
 use std::process::ExitCode;
 
-use incog::algorithm::Family;
-use incog::registry::{Entry, Status, nearest};
+use incog::unstable::engine::algorithm::Family;
+use incog::unstable::engine::judge::{self, Standing};
+use incog::unstable::engine::registry::{Entry, Status, current, nearest};
 use incog::{Error, Result};
 
 use crate::output::print;
@@ -46,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         print(&format!("{name}\nkind: concept\n\n{text}"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(explained) = everything.iter().find(|explained| explained.name == name) else {
+    let Some(explained) = everything.iter().find(|explained| explained.name == current(name)) else {
         let advice = nearest(names.iter().copied(), name)
             .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         return Err(Error::input(format!("there is nothing named `{name}`{advice}")).with_hint(there_are));
@@ -63,16 +64,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Everything that has a name, in the order of `incog list`.
 fn everything() -> Vec<Explained> {
     let mut everything = Vec::new();
-    add(&mut everything, "privacy model", incog::privacy::ALL);
+    add(&mut everything, "privacy model", incog::unstable::engine::privacy::ALL);
     for family in Family::ALL {
-        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
+        let entries =
+            incog::unstable::engine::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
         add(&mut everything, family.kind(), entries);
     }
-    add(&mut everything, "algorithm for databases", incog::relational::ALL);
-    add(&mut everything, "checker", incog::check::ALL);
-    add(&mut everything, "marking", incog::algorithm::MARKINGS);
-    add(&mut everything, "metric", incog::metric::ALL);
-    add(&mut everything, "decide", incog::DECIDE);
+    add(&mut everything, "algorithm for databases", incog::unstable::engine::relational::ALL);
+    for standing in Standing::ALL {
+        let entries = judge::ALL.iter().filter(|entry| entry.item.standing() == standing);
+        add(&mut everything, standing.kind(), entries);
+    }
+    add(&mut everything, "marking", incog::unstable::engine::algorithm::MARKINGS);
+    add(&mut everything, "metric", incog::unstable::engine::metric::ALL);
+    add(&mut everything, "decide", incog::unstable::cli::DECIDE);
     everything
 }
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::workbench::{self, Bench, HierarchyReport};
-use incog::{Error, Job, Result, Watch};
+use incog::unstable::describe::workbench::{self, Bench, HierarchyReport};
+use incog::{Error, Job, Progress, Result};
 
 use crate::output::{complain, print};
-use crate::signals::watch;
+use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -79,7 +79,7 @@ struct Make {
 }
 
 impl Subject {
-    fn bench(&self, watch: &Watch) -> Result<Bench> {
+    fn bench(&self, progress: &Progress) -> Result<Bench> {
         let (column, against) = (self.column.as_deref(), self.against.as_deref());
         match (&self.file, &self.rule) {
             (Some(file), _) if is_job(file) => {
@@ -88,14 +88,14 @@ impl Subject {
                         "--against is for hierarchy files and rules; the job names its own data",
                     ));
                 }
-                Bench::of_job(&Job::read(file)?, column, watch)
+                Bench::of_job(&Job::read(file)?, column, progress)
             }
-            (Some(file), _) => Bench::of_file(file, column, against, watch),
+            (Some(file), _) => Bench::of_file(file, column, against, progress),
             (None, rule) => Bench::of_rule(
                 rule.as_deref().unwrap_or_default(),
                 column.unwrap_or_default(),
                 against,
-                watch,
+                progress,
             ),
         }
     }
@@ -106,17 +106,17 @@ fn is_job(file: &Path) -> bool {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let progress = show_progress()?;
     match &arguments.action {
         Action::Show(Show { subject, limit }) => {
-            let bench = subject.bench(&watch)?;
+            let bench = subject.bench(&progress)?;
             let shown: Result<Vec<String>> =
                 bench.subjects()?.iter().map(|subject| subject.show(*limit)).collect();
             print(&shown?.join("\n"))?;
             Ok(ExitCode::SUCCESS)
         }
         Action::Check(Check { subject }) => {
-            let bench = subject.bench(&watch)?;
+            let bench = subject.bench(&progress)?;
             let reports: Result<Vec<_>> = bench.subjects()?.iter().map(workbench::Subject::check).collect();
             let reports = reports?;
             let texts: Vec<String> = reports.iter().map(ToString::to_string).collect();
@@ -125,13 +125,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }
         Action::Make(Make { subject, output }) => {
-            let bench = subject.bench(&watch)?;
+            let bench = subject.bench(&progress)?;
             let subject = bench.only_subject()?;
             let made = subject.make()?;
             match output.as_deref().filter(|path| path.as_os_str() != "-") {
                 Some(path) => subject.write(&made, path)?,
                 None => {
-                    incog::check_standard_output()?;
+                    incog::unstable::cli::check_standard_output()?;
                     print(&made.csv)?;
                 }
             }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::profile::FirstLine;
+use incog::FirstLine;
 use incog::{Init, Replace, Result};
 
 use crate::output::complain;
-use crate::signals::watch;
+use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -35,10 +35,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let progress = show_progress()?;
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
-    let init = Init::new(&arguments.data, arguments.delimiter, first_line, &watch)?;
-    watch.done();
+    let init = Init::new(&arguments.data, arguments.delimiter, first_line, &progress)?;
+    progress.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;
     complain(init.to_string().trim_end());

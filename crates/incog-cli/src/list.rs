@@ -3,23 +3,28 @@
 use std::process::ExitCode;
 
 use incog::Result;
-use incog::algorithm::Family;
-use incog::registry::Entry;
+use incog::unstable::engine::algorithm::Family;
+use incog::unstable::engine::judge::{self, Standing};
+use incog::unstable::engine::registry::Entry;
 
 use crate::output::print;
 
 pub(crate) fn run() -> Result<ExitCode> {
     let mut text = String::new();
-    section(&mut text, "privacy models", incog::privacy::ALL);
+    section(&mut text, "privacy models", incog::unstable::engine::privacy::ALL);
     for family in Family::ALL {
-        let entries = incog::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
+        let entries =
+            incog::unstable::engine::algorithm::ALL.iter().filter(|entry| entry.item.family == family);
         section(&mut text, family.title(), entries);
     }
-    section(&mut text, "databases", incog::relational::ALL);
-    section(&mut text, "checkers", incog::check::ALL);
-    section(&mut text, "marking", incog::algorithm::MARKINGS);
-    section(&mut text, "metrics", incog::metric::ALL);
-    section(&mut text, "decide", incog::DECIDE);
+    section(&mut text, "databases", incog::unstable::engine::relational::ALL);
+    for standing in Standing::ALL {
+        let entries = judge::ALL.iter().filter(|entry| entry.item.standing() == standing);
+        section(&mut text, standing.title(), entries);
+    }
+    section(&mut text, "marking", incog::unstable::engine::algorithm::MARKINGS);
+    section(&mut text, "metrics", incog::unstable::engine::metric::ALL);
+    section(&mut text, "decide", incog::unstable::cli::DECIDE);
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -23,13 +23,13 @@ mod output;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use incog::job::AnyJob;
+use incog::unstable::job::AnyJob;
 
 use crate::output::{complain, print};
 
 /// Columns of millions of rows are mostly memory that is touched for the first time.
 #[global_allocator]
-static ALLOCATOR: incog_bits::LargePages = incog_bits::LargePages;
+static ALLOCATOR: incog_kernels::LargePages = incog_kernels::LargePages;
 
 /// Publishes microdata that cannot be joined back to people, and proves it.
 #[derive(Debug, Parser)]
@@ -99,7 +99,7 @@ enum Command {
 /// that.
 fn fix_hash_seed() {
     if let Some(seed) = std::env::var("INCOG_HASH_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        incog::set_hash_seed(seed);
+        incog::unstable::cli::set_hash_seed(seed);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use incog::job::{
-    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, OrderJob, Paths, RequireJob,
-    RoleJob,
+use incog::unstable::job::{
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, OneLabel, OrderJob, Paths,
+    RequireJob, RoleJob,
 };
 use incog::{Error, Job, Record, Result};
 
@@ -78,6 +78,10 @@ pub(crate) struct JobArguments {
     /// direct or transitive [default: transitive]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
+    /// With incognito: what to do with a column at a level of a single label, take over the verdict of the others, or group
+    /// as the paper does [default: take-over]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Search")]
+    one_label: Option<OneLabelFlag>,
     #[arg(long, value_name = "NAME", help_heading = "Search", help = metric_help())]
     metric: Option<String>,
     /// What the generalization is chosen by: all that is required, or k-only [default: all]
@@ -96,6 +100,12 @@ pub(crate) struct JobArguments {
 enum MissingUnitFlag {
     Refuse,
     Nobody,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum OneLabelFlag {
+    TakeOver,
+    Group,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -232,6 +242,13 @@ impl JobArguments {
                 job.lines.forget(&["search", key]);
             }
         }
+        if let Some(one_label) = self.one_label {
+            settings.one_label = Some(match one_label {
+                OneLabelFlag::TakeOver => OneLabel::TakeOver,
+                OneLabelFlag::Group => OneLabel::Group,
+            });
+            job.lines.forget(&["search", "one_label"]);
+        }
         if self.threads.is_some() {
             settings.threads = self.threads;
             job.lines.forget(&["search", "threads"]);
@@ -265,7 +282,7 @@ impl JobArguments {
         let beside = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> =
             self.hierarchies.iter().cloned().chain([beside.join("hierarchies"), beside]).collect();
-        incog::find_hierarchies(&mut job, &folders)?;
+        incog::unstable::cli::find_hierarchies(&mut job, &folders)?;
         Ok(job)
     }
 
@@ -333,6 +350,7 @@ impl JobArguments {
             ("algorithm", self.algorithm.is_some()),
             ("checker", self.checker.is_some()),
             ("marking", self.marking.is_some()),
+            ("one-label", self.one_label.is_some()),
             ("metric", self.metric.is_some()),
             ("decide", self.decide.is_some()),
             ("threads", self.threads.is_some()),
@@ -428,7 +446,7 @@ fn give_rest(job: &mut Job, rest: Rest) -> Result<()> {
         Rest::Sensitive => RoleJob::Sensitive,
         Rest::Other => RoleJob::Other,
     };
-    for name in incog::header_of(job)? {
+    for name in incog::unstable::cli::header_of(job)? {
         job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
     }
     Ok(())

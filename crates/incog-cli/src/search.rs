@@ -9,7 +9,7 @@ use incog::{Anonymizer, Error, Listing, Result};
 
 use crate::output::print;
 use crate::overrides::JobArguments;
-use crate::signals::watch;
+use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -41,10 +41,11 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
     if arguments.chart.is_some() {
         return Err(Error::input("--chart is for a range of k").with_hint("add -k 2..100"));
     }
-    let watch = watch()?;
+    let progress = show_progress()?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
-    let report = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared()).search_listing(listing)?;
-    watch.done();
+    let report =
+        Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).search_listing(listing)?;
+    progress.done();
     print(&match arguments.format {
         Format::Json => report.to_json() + "\n",
         Format::Text => report.to_string(),
@@ -63,9 +64,9 @@ fn every_k(arguments: Arguments, range: RangeInclusive<u64>) -> Result<ExitCode>
     if arguments.all {
         return Err(Error::input("--all is for one k").with_hint("give one k, such as -k 5"));
     }
-    let watch = watch()?;
-    let report = Anonymizer::from_job(arguments.job.job()?).watch(watch.shared()).frontier(range)?;
-    watch.done();
+    let progress = show_progress()?;
+    let report = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).frontier(range)?;
+    progress.done();
     if let Some(path) = &arguments.chart {
         report.write_chart(path)?;
     }

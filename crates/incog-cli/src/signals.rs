@@ -1,4 +1,4 @@
-//! How a run is watched: a signal ends it without leaving anything behind, and a terminal is told how far it is.
+//! What stands beside a run: a signal ends it without leaving anything behind, and a terminal is told how far it is.
 //!
 //! A signal ends the process at once, whatever it is at, with the exit code that a shell gives to whom the signal ended: 130 for
 //! Ctrl-C, 143 for SIGTERM, 129 for SIGHUP. What was being written is removed first.
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::output::complain;
 use crate::threads;
-use incog::{Result, Stage, Watch};
+use incog::{Progress, Result, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Runs that are over sooner show nothing.
@@ -24,18 +24,18 @@ const STACK: usize = 256 << 10;
 /// The progress line, once there is one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
 
-/// The one watch of a run, with a progress line on terminals.
-pub(crate) struct Watched {
-    watch: Arc<Watch>,
+/// The progress of a run, with a line on terminals that shows it.
+pub(crate) struct ShownProgress {
+    progress: Arc<Progress>,
     /// Dropped, it ends the thread.
     ends: Option<Sender<()>>,
-    progress: Option<JoinHandle<()>>,
+    line: Option<JoinHandle<()>>,
 }
 
-impl Watched {
-    /// The watch, for whoever keeps it.
-    pub(crate) fn shared(&self) -> &Arc<Watch> {
-        &self.watch
+impl ShownProgress {
+    /// The progress, for whoever shares it.
+    pub(crate) fn shared(&self) -> &Arc<Progress> {
+        &self.progress
     }
 }
 
@@ -51,19 +51,19 @@ pub(crate) fn outlive_file_limits() {
 }
 
 /// Starts all that a run needs beside itself: whoever waits for signals, the threads that share its work, and the progress line.
-pub(crate) fn watch() -> Result<Watched> {
+pub(crate) fn show_progress() -> Result<ShownProgress> {
     // First of all: threads inherit which signals they leave to another.
     listen();
     threads::start()?;
-    let watch = Arc::new(Watch::new());
+    let progress = Arc::new(Progress::new());
     let (ends, ended) = channel();
     // Draws on terminals only.
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     if bar.is_hidden() {
-        return Ok(Watched { watch, ends: None, progress: None });
+        return Ok(ShownProgress { progress, ends: None, line: None });
     }
-    let watched = Arc::clone(&watch);
-    let progress = threads::spawn(STACK, move || {
+    let polled = Arc::clone(&progress);
+    let line = threads::spawn(STACK, move || {
         let start = Instant::now();
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}").expect("the template is right"));
         let bar = LINE.get_or_init(|| bar);
@@ -71,7 +71,7 @@ pub(crate) fn watch() -> Result<Watched> {
             if start.elapsed() < PATIENCE {
                 continue;
             }
-            if let Some(message) = message(&watched) {
+            if let Some(message) = message(&polled) {
                 bar.set_message(message);
                 bar.tick();
             }
@@ -79,7 +79,7 @@ pub(crate) fn watch() -> Result<Watched> {
         bar.finish_and_clear();
     });
     // A run without a progress line is a run all the same.
-    Ok(Watched { watch, ends: Some(ends), progress })
+    Ok(ShownProgress { progress, ends: Some(ends), line })
 }
 
 /// Waits for signals that end a run. If nobody can, they end the process as they do by default: what it was writing is left
@@ -126,7 +126,7 @@ fn listen() {
 
 /// Ends the process.
 fn end(code: i32) {
-    let _left = incog::leave_nothing();
+    let _left = incog::unstable::cli::leave_nothing();
     if let Some(line) = LINE.get() {
         line.finish_and_clear();
     }
@@ -134,7 +134,7 @@ fn end(code: i32) {
     std::process::exit(code);
 }
 
-impl Watched {
+impl ShownProgress {
     /// The run is over: the line is cleared.
     pub(crate) fn done(mut self) {
         self.end();
@@ -142,41 +142,42 @@ impl Watched {
 
     fn end(&mut self) {
         self.ends = None;
-        if let Some(progress) = self.progress.take() {
+        if let Some(line) = self.line.take() {
             // A progress line that failed is no reason to fail.
-            let _ = progress.join();
+            let _ = line.join();
         }
     }
 }
 
-impl Drop for Watched {
+impl Drop for ShownProgress {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl Deref for Watched {
-    type Target = Watch;
+impl Deref for ShownProgress {
+    type Target = Progress;
 
-    fn deref(&self) -> &Watch {
-        &self.watch
+    fn deref(&self) -> &Progress {
+        &self.progress
     }
 }
 
 /// Where the run is, for people.
-fn message(watch: &Watch) -> Option<String> {
-    let nodes = || format!("{} nodes judged, at most {} left", watch.nodes_judged(), watch.nodes_open());
-    Some(match watch.stage()? {
-        Stage::Reading => format!("reading: {} rows", watch.rows()),
+fn message(progress: &Progress) -> Option<String> {
+    let nodes =
+        || format!("{} nodes judged, at most {} left", progress.nodes_judged(), progress.nodes_open());
+    Some(match progress.stage()? {
+        Stage::Reading => format!("reading: {} rows", progress.rows()),
         Stage::Searching => format!("searching: {}", nodes()),
         Stage::Clustering => {
             // One counter goes up while the other goes down.
-            format!("clustering: {} of {} persons", watch.rows(), watch.rows() + watch.nodes_open())
+            format!("clustering: {} of {} persons", progress.rows(), progress.rows() + progress.nodes_open())
         }
-        Stage::Merging => format!("merging: at most {} clusters left", watch.nodes_open()),
-        Stage::Ranking => format!("ranking: at most {} nodes left", watch.nodes_open()),
+        Stage::Merging => format!("merging: at most {} clusters left", progress.nodes_open()),
+        Stage::Ranking => format!("ranking: at most {} nodes left", progress.nodes_open()),
         Stage::Verifying => "verifying".to_owned(),
-        Stage::Writing => format!("writing: {} rows", watch.rows()),
+        Stage::Writing => format!("writing: {} rows", progress.rows()),
     })
 }
 
@@ -186,15 +187,15 @@ mod tests {
 
     #[test]
     fn progress_speaks_of_rows_and_nodes() {
-        let watch = Watch::new();
-        assert_eq!(message(&watch), None);
-        watch.enter(Stage::Reading);
-        watch.count_rows(7);
-        assert_eq!(message(&watch).unwrap(), "reading: 7 rows");
-        watch.enter(Stage::Searching);
-        assert_eq!(message(&watch).unwrap(), "searching: 0 nodes judged, at most 0 left");
-        watch.enter(Stage::Clustering);
-        watch.count_rows(3);
-        assert_eq!(message(&watch).unwrap(), "clustering: 3 of 3 persons");
+        let progress = Progress::new();
+        assert_eq!(message(&progress), None);
+        progress.enter(Stage::Reading);
+        progress.count_rows(7);
+        assert_eq!(message(&progress).unwrap(), "reading: 7 rows");
+        progress.enter(Stage::Searching);
+        assert_eq!(message(&progress).unwrap(), "searching: 0 nodes judged, at most 0 left");
+        progress.enter(Stage::Clustering);
+        progress.count_rows(3);
+        assert_eq!(message(&progress).unwrap(), "clustering: 3 of 3 persons");
     }
 }

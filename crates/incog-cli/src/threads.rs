@@ -22,7 +22,7 @@ const ROOM: usize = 1 << 20;
 /// A thread that is there and at work, or `None` where there is no room for one. A thread that finds no room when it begins would take
 /// the process with it; so there is only one at a time that begins.
 pub(crate) fn spawn(stack: usize, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    if !incog_bits::has_room(stack + ROOM) {
+    if !incog_kernels::has_room(stack + ROOM) {
         return None;
     }
     let (say, said) = channel();
@@ -44,11 +44,11 @@ pub(crate) fn expect_memory_to_end() {
         // Without it the words may fail, and no more.
         let _ = reserve.try_reserve_exact(1 << 18);
     }
-    incog_bits::when_out_of_memory(|| {
+    incog_kernels::when_out_of_memory(|| {
         if let Ok(mut reserve) = RESERVE.try_lock() {
             *reserve = Vec::new();
         }
-        let _left = incog::leave_nothing_at_once();
+        let _left = incog::unstable::cli::leave_nothing_at_once();
         complain("error: the memory that the process may have is not enough");
         complain("\nhint: allow it more (ulimit -v), or keep less of the table in memory: --memory");
         std::process::exit(2);

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::database::{DatabasePlan, DatabaseRecord};
-use incog::job::{AnyJob, DatabaseJob};
-use incog::verify::{ClaimKind, Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
+use incog::unstable::checker::{ClaimKind, Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
+use incog::unstable::database::{DatabasePlan, DatabaseRecord};
+use incog::unstable::job::{AnyJob, DatabaseJob};
 use incog::{Anonymizer, Error, Job, Key, PublicKey, Record, Result, Trust};
 
 use crate::output::print;
-use crate::signals::{Watched, watch};
+use crate::signals::{ShownProgress, show_progress};
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let watch = watch()?;
+    let progress = show_progress()?;
     let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
     let key = arguments.key.as_deref().map(Key::read).transpose()?;
     let publisher = arguments.publisher.as_deref().map(PublicKey::read).transpose()?;
@@ -88,11 +88,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         None => arguments.release.is_dir(),
     };
     if is_database {
-        return run_database(arguments, job.and_then(AnyJob::database), trust, watch);
+        return run_database(arguments, job.and_then(AnyJob::database), trust, progress);
     }
     let record = arguments.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
     let job: Option<Job> = job.and_then(AnyJob::table);
-    let anonymizer = |job: Job| Anonymizer::from_job(job).watch(watch.shared());
+    let anonymizer = |job: Job| Anonymizer::from_job(job).progress(progress.shared());
     let (release, delimiter) = (arguments.release.as_path(), arguments.delimiter);
     let mut report = match (job, &record) {
         (Some(job), None) => anonymizer(job).verify_file(release, delimiter, recoding)?,
@@ -116,19 +116,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 sensitive: arguments.sensitive.iter().map(claim).collect(),
                 source: None,
             };
-            incog::verify::check(&*incog::read_release(release, delimiter)?, &claims)
+            incog::unstable::checker::check(
+                &*incog::unstable::cli::read_release(release, delimiter)?,
+                &claims,
+            )
         }
     };
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
-    watch.done();
-    print(&incog::render_report(&report))?;
+    progress.done();
+    print(&incog::unstable::cli::render_report(&report))?;
     verdict(report.holds(), report.is_undecided(), &report.undecided)
 }
 
 /// What could not be checked is no forgery, if it is all that does not hold.
 fn verdict(holds: bool, is_undecided: bool, undecided: &[Finding]) -> Result<ExitCode> {
     if is_undecided {
-        return Err(incog::not_checked(undecided).with_hint("all other claims hold"));
+        return Err(incog::unstable::cli::not_checked(undecided).with_hint("all other claims hold"));
     }
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -138,7 +141,7 @@ fn run_database(
     arguments: &Arguments,
     job: Option<DatabaseJob>,
     trust: Trust<'_>,
-    watch: Watched,
+    progress: ShownProgress,
 ) -> Result<ExitCode> {
     let record = arguments.record.as_deref().map(|path| DatabaseRecord::read(path, trust)).transpose()?;
     let (release, delimiter) = (&arguments.release, arguments.delimiter);
@@ -148,10 +151,12 @@ fn run_database(
         ));
     }
     let mut report = match (job, &record) {
-        (Some(job), None) => DatabasePlan::for_verification(&job, &watch)?.verify(release, delimiter)?,
-        (Some(job), Some(record)) => DatabasePlan::for_verification(&job, &watch)?
+        (Some(job), None) => DatabasePlan::for_verification(&job, &progress)?.verify(release, delimiter)?,
+        (Some(job), Some(record)) => DatabasePlan::for_verification(&job, &progress)?
             .verify_record(release, delimiter, record, trust.key)?,
-        (None, Some(record)) => incog::database::verify_database_against(release, record, delimiter)?,
+        (None, Some(record)) => {
+            incog::unstable::database::verify_database_against(release, record, delimiter)?
+        }
         (None, None) => {
             return Err(Error::input(
                 "the release is a folder; columns alone do not say how its tables belong together",
@@ -160,8 +165,8 @@ fn run_database(
         }
     };
     report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
-    watch.done();
-    print(&incog::render_report(&report))?;
+    progress.done();
+    print(&incog::unstable::cli::render_report(&report))?;
     verdict(report.holds(), report.is_undecided(), &report.undecided)
 }
 

@@ -144,6 +144,9 @@ fn flags_choose_algorithm_checker_marking_metric_and_k() {
             }
         }
     }
+    // What it was called in earlier job files.
+    let former = json(&search(&job, &["--checker", "kept", "--format", "json"]));
+    assert_eq!((&former["checker"], &former["satisfying"]), (&"snapshots".into(), &5.into()));
     let one = json(&search(&job, &["--algorithm", "samarati", "--format", "json"]));
     assert_eq!(one["complete"], false);
     assert_eq!(one["best"]["height"], 2);
@@ -442,17 +445,13 @@ fn bad_settings_are_refused() {
     search("threads = 0", &["line 6 of", "threads is not from 1 to 1024"], "1 is the default");
     search("threads = 1000000", &["threads is not from 1 to 1024"], "");
     search("weights = { sex = 1e300 }", &["weight of `sex` is negative, too small, too large"], "");
-    search(
-        "checker = \"scan\"\nmemory = \"1 GiB\"",
-        &["line 7 of", "the checker `scan` keeps no sets"],
-        "`cube`",
-    );
+    search("checker = \"scan\"\nmemory = \"1 GiB\"", &["line 7 of", "`scan` keeps no sets"], "`cube`");
     search(
         "bitmap_sets = \"reusing\"",
-        &["line 6 of", "is for the checker `bitmap`"],
+        &["line 6 of", "goes with checker = \"bitmap\""],
         "checker = \"bitmap\"",
     );
-    search("checker = \"cube\"\nbitmap_pruning = false", &["is for the checker `bitmap`"], "");
+    search("checker = \"cube\"\nbitmap_pruning = false", &["goes with checker = \"bitmap\""], "");
     search("checker = \"cube\"\nmemory = \"lots\"", &["`memory` is not a size"], "MiB");
     search(
         "checker = \"cube\"\ncube_levels = \"top\"",
@@ -552,7 +551,7 @@ fn usage_errors_are_exit_code_2_and_help_is_0() {
     // The help lists every registered name.
     for names in [
         incog_core::algorithm::ALL.iter().map(|entry| entry.name).collect::<Vec<_>>(),
-        incog_core::check::ALL.iter().map(|entry| entry.name).collect(),
+        incog_core::judge::ALL.iter().map(|entry| entry.name).collect(),
         incog_core::algorithm::MARKINGS.iter().map(|entry| entry.name).collect(),
         incog_core::metric::ALL.iter().map(|entry| entry.name).collect(),
     ] {

@@ -190,6 +190,6 @@ fn the_job_file_in_the_readme_is_one() {
     assert_eq!(job.columns.len(), 6);
     let (_, block) = readme.split_once("```toml\n[database]").unwrap();
     let text = format!("[database]{}", block.split("```").next().unwrap());
-    let job = incog::job::DatabaseJob::parse(&text).unwrap();
+    let job = incog::unstable::job::DatabaseJob::parse(&text).unwrap();
     assert_eq!(job.tables.len(), 2);
 }

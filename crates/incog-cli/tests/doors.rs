@@ -235,7 +235,9 @@ fn what_only_a_call_can_get_wrong_is_told_too() {
         Anonymizer::new([("age", Vec::<&str>::new())]).quasi_identifier("age", Hierarchy::suppress()).k(1);
     assert_eq!(said(empty), "the table has no rows");
     assert!(two_people().suppression("a bit").is_err());
-    let order = two_people().order("age", incog::job::OrderJob::Word(incog::job::OrderWord::Numbers)).k(1);
+    let order = two_people()
+        .order("age", incog::unstable::job::OrderJob::Word(incog::unstable::job::OrderWord::Numbers))
+        .k(1);
     assert_eq!(said(order), "an order is given for `age`, which is not declared");
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use incog::registry::SECTIONS;
+use incog::unstable::engine::registry::SECTIONS;
 
 fn incog(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_incog")).args(arguments).output().unwrap()
@@ -34,6 +34,25 @@ fn every_listed_name_is_explained_with_kind_status_and_all_sections() {
         assert_eq!(headings, SECTIONS, "{name}");
         assert!(!text.ends_with("# Reference\n"), "{name} has no reference");
     }
+}
+
+#[test]
+fn list_and_explain_tell_the_product_from_the_papers_reference_implementations() {
+    let list = String::from_utf8(incog(&["list"]).stdout).unwrap();
+    for (judge, section, kind) in [
+        ("snapshots", "(checker): the product", "the product"),
+        ("bitmap", "(checker): the product", "the product"),
+        ("roll-up", "(checker): reference implementations", "a paper's reference implementation"),
+        ("sort", "(checker): reference implementations", "a paper's reference implementation"),
+    ] {
+        let before = list.split(&format!("\n  {judge} ")).next().unwrap();
+        let title = before.lines().rfind(|line| !line.starts_with(' ')).unwrap();
+        assert!(title.contains(section), "{judge} stands under {title}");
+        let explained = String::from_utf8(incog(&["explain", judge]).stdout).unwrap();
+        assert!(explained.lines().nth(1).unwrap().ends_with(kind), "{explained}");
+    }
+    let by_former_name = incog(&["explain", "kept"]).stdout;
+    assert_eq!(by_former_name, incog(&["explain", "snapshots"]).stdout);
 }
 
 #[test]

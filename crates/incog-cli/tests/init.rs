@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use incog::job::RoleJob;
-use incog::profile::FirstLine;
-use incog::{Anonymizer, Init, Job, Replace, Watch};
+use incog::FirstLine;
+use incog::unstable::job::RoleJob;
+use incog::{Anonymizer, Init, Job, Progress, Replace};
 use incog_testkit::data::{csv_rows, outside_file, project};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -356,7 +356,7 @@ proptest! {
         let folder = Folder::new();
         folder.write("data.csv", &data);
         let path = folder.path("incog.toml");
-        let init = Init::new(&folder.path("data.csv"), Some(','), FirstLine::Names, &Watch::new()).unwrap();
+        let init = Init::new(&folder.path("data.csv"), Some(','), FirstLine::Names, &Progress::new()).unwrap();
         init.write(&path, 5, Replace::Never).unwrap();
         let plan = |path: &Path| Anonymizer::from_job(Job::read(path).unwrap()).check();
         match plan(&path) {

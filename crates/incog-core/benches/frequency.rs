@@ -3,12 +3,12 @@
 //! `cargo bench -p incog-core`
 
 use divan::{Bencher, black_box};
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::Search;
-use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySource, KeyWidth, Method, Rows, Scratch};
 use incog_core::group::Demand;
 use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
+use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::Policy;
 use incog_core::table::{Column, Role, Table};
@@ -78,6 +78,6 @@ fn search(bencher: Bencher<'_, '_>) {
     let rows = rows(KeyWidth::U64);
     let policy = Policy::k_anonymity(5).unwrap();
     bencher.bench(|| {
-        Search::incognito().run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap()
+        Search::incognito().run(Problem { source: &rows, policy: &policy }, &Progress::new()).unwrap()
     });
 }

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use divan::Bencher;
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::privacy::{self, Parameters, Sensitive};
 use incog_core::relational::{
     Clustering, Database, Enforcement, Matcher, Matching, Node, Options, Pairing, Requirements, Trees,
@@ -39,7 +39,7 @@ fn two_trees(bencher: Bencher<'_, '_>, pairing: Pairing) {
 #[divan::bench(args = PAIRINGS, sample_count = 10)]
 fn a_thousand_students(bencher: Bencher<'_, '_>, pairing: Pairing) {
     let database = students(1000);
-    bencher.bench(|| miracle(&database, &options(pairing), &Watch::new()).unwrap());
+    bencher.bench(|| miracle(&database, &options(pairing), &Progress::new()).unwrap());
 }
 
 /// The mean cost of all quasi-identifier cells: LM.
@@ -73,7 +73,7 @@ fn scale(n_students: usize) {
         println!("{n_students} students, {what}: {seconds:.2} s, LM {loss:.4}, {suppressed} suppressed");
     };
     let plain = |what: &str, options: Options| {
-        report(what, &|| miracle(&database, &options, &Watch::new()).unwrap());
+        report(what, &|| miracle(&database, &options, &Progress::new()).unwrap());
     };
     for pairing in PAIRINGS {
         for candidates in [None, Some(32), Some(16), Some(8), Some(1)] {
@@ -99,7 +99,7 @@ fn scale(n_students: usize) {
             let models = || vec![privacy::build("distinct-l", &parameters).unwrap()];
             let required = || [Requirements { table: 1, columns: vec![3], models: models() }];
             report(&format!("{enforcement:?}, k = {k}, candidates {candidates:?}"), &|| {
-                dmiracle(&database, &options, &required(), enforcement, &Watch::new()).unwrap()
+                dmiracle(&database, &options, &required(), enforcement, &Progress::new()).unwrap()
             });
         }
     }

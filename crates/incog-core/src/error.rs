@@ -36,7 +36,7 @@ pub enum ErrorKind {
     Impossible,
     /// A file could not be read or written.
     Io,
-    /// Somebody asked the [`Watch`](crate::Watch) to stop.
+    /// Somebody asked the [`Progress`](crate::Progress) to stop.
     Cancelled,
     /// A promise of ours is broken; please report it.
     Internal,

@@ -654,7 +654,7 @@ impl<'a> Group<'a> {
     /// [labels](crate::hierarchy::Hierarchy::labels) of that level. `None` if the attribute is left out, as a search by subsets
     /// does: then any label is possible.
     ///
-    /// Fails where recoding is local or by boxes, and under the checker `bitmap`: groups have no labels yet when they are
+    /// Fails where recoding is local or by boxes, and under the judge `bitmap`: groups have no labels yet when they are
     /// judged. A model that uses it sets [`Demand::labels`].
     pub fn label(&self, attribute: usize) -> Result<Option<(u8, u32)>> {
         let names = self.names.ok_or_else(unnamed)?;
@@ -696,7 +696,7 @@ impl<'a> Group<'a> {
 pub(crate) fn unnamed() -> Error {
     let what = "the policy asks for the labels of groups, and these are judged before they have labels";
     Error::new(ErrorKind::Policy, what)
-        .with_hint("choose a full-domain algorithm such as incognito, and another checker than bitmap")
+        .with_hint("choose a full-domain algorithm such as incognito, and another `checker` than bitmap")
 }
 
 fn not_demanded() -> Error {

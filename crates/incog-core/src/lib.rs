@@ -6,13 +6,14 @@
 //!
 //! | module | question |
 //! |---|---|
+//! | [`value`] | What number or day does a text stand for? |
 //! | [`table`] | What are the records? |
 //! | [`hierarchy`] | What may a value become? |
 //! | [`group`] | Who looks alike? |
 //! | [`lattice`] | Which level combinations exist? |
 //! | [`frequency`] | How many look the same at a node? |
 //! | [`privacy`] | Which groups may be published? |
-//! | [`check`] | Does this node satisfy the policy? |
+//! | [`judge`] | Does this node satisfy the policy? |
 //! | [`recoding`] | What exactly is changed? |
 //! | [`metric`] | What did it cost? |
 //! | [`algorithm`] | Who finds it? |
@@ -20,19 +21,20 @@
 #![forbid(unsafe_code)]
 pub mod error;
 pub mod registry;
-pub mod watch;
+pub mod progress;
 pub mod hash;
+pub mod value;
 pub mod table;
 pub mod hierarchy;
 pub mod group;
 pub mod lattice;
 pub mod frequency;
 pub mod privacy;
-pub mod check;
+pub mod judge;
 pub mod recoding;
 pub mod metric;
 pub mod algorithm;
 pub mod relational;
 
 pub use error::{Error, ErrorKind, Result};
-pub use watch::{Stage, Watch};
+pub use progress::{Progress, Stage};

@@ -1,6 +1,6 @@
 //! What is there to choose from?
 //!
-//! Each open set (privacy models, metrics, checkers, algorithms) has a registry, a plain slice of entries. The
+//! Each open set (privacy models, metrics, judges, algorithms) has a registry, a plain slice of entries. The
 //! names in job files, on the command line and in `incog list`, the texts of `incog explain` and the tests that
 //! run over everything come from it.
 
@@ -36,9 +36,17 @@ pub enum Status {
     },
 }
 
-/// The entry of that name.
+/// Names that entries had in earlier job files, each with the name it has now. Both are accepted.
+const FORMER: &[(&str, &str)] = &[("kept", "snapshots")];
+
+/// The name that an entry has now: job files may have a former one.
+pub fn current(name: &str) -> &str {
+    FORMER.iter().find(|(former, _)| *former == name).map_or(name, |(_, current)| current)
+}
+
+/// The entry of that name, or of that former name.
 pub fn find<'a, T>(entries: &'a [Entry<T>], name: &str) -> Option<&'a Entry<T>> {
-    entries.iter().find(|entry| entry.name == name)
+    entries.iter().find(|entry| entry.name == current(name))
 }
 
 /// No name that is meant to be typed is longer; comparing two longer ones would take the product of their lengths.
@@ -88,7 +96,7 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{algorithm, check, metric, privacy, relational};
+    use crate::{algorithm, judge, metric, privacy, relational};
 
     /// The texts of all entries with their names.
     fn docs() -> Vec<(&'static str, &'static str)> {
@@ -99,7 +107,7 @@ mod tests {
             .chain(of(algorithm::ALL))
             .chain(of(algorithm::MARKINGS))
             .chain(of(relational::ALL))
-            .chain(of(check::ALL))
+            .chain(of(judge::ALL))
             .chain(of(metric::ALL))
             .collect()
     }
@@ -162,6 +170,15 @@ mod tests {
         for (at, (name, doc)) in docs.iter().enumerate() {
             assert!(docs[..at].iter().all(|(earlier, text)| earlier != name && text != doc), "{name}");
         }
+    }
+
+    #[test]
+    fn a_former_name_finds_the_entry_and_is_no_entrys_name() {
+        for (former, name) in FORMER {
+            assert!(docs().iter().any(|(entry, _)| entry == name), "{name}");
+            assert!(docs().iter().all(|(entry, _)| entry != former), "{former}");
+        }
+        assert_eq!(find(judge::ALL, "kept").unwrap().item, judge::JudgeKind::Snapshots);
     }
 
     #[test]

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{Marking, Outcome, Search, Traversal};
-use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::{JudgeKind, Problem};
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{Budget, Fraction, KAnonymity, Parameters, Policy, Sensitive, build};
 use incog_core::registry::find;
@@ -68,10 +68,10 @@ impl Adult {
     }
 }
 
-fn run(rows: &Rows, k: u64, algorithm: Traversal, checker: CheckerKind, marking: Marking) -> Outcome {
+fn run(rows: &Rows, k: u64, algorithm: Traversal, judge: JudgeKind, marking: Marking) -> Outcome {
     let policy = Policy::k_anonymity(k).unwrap();
-    let search = Search { algorithm, checker, marking, ..Search::incognito() };
-    search.run(Problem { source: rows, policy: &policy }, &Watch::new()).unwrap()
+    let search = Search { algorithm, judge, marking, ..Search::incognito() };
+    search.run(Problem { source: rows, policy: &policy }, &Progress::new()).unwrap()
 }
 
 #[test]
@@ -82,21 +82,21 @@ fn node_counts_are_those_of_the_expected_table() {
     for row in table {
         let (_, rows) = adult.first(row["qid_size"] as usize);
         let columns = [
-            ("bottom_up_direct", Traversal::BottomUp, CheckerKind::RollUp, Marking::Direct),
-            ("bottom_up_all", Traversal::BottomUp, CheckerKind::SuperRoots, Marking::Transitive),
-            ("incognito_direct", Traversal::Incognito, CheckerKind::RollUp, Marking::Direct),
-            ("incognito_direct", Traversal::Incognito, CheckerKind::SuperRoots, Marking::Direct),
-            ("incognito_all", Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive),
+            ("bottom_up_direct", Traversal::BottomUp, JudgeKind::RollUp, Marking::Direct),
+            ("bottom_up_all", Traversal::BottomUp, JudgeKind::SuperRoots, Marking::Transitive),
+            ("incognito_direct", Traversal::Incognito, JudgeKind::RollUp, Marking::Direct),
+            ("incognito_direct", Traversal::Incognito, JudgeKind::SuperRoots, Marking::Direct),
+            ("incognito_all", Traversal::Incognito, JudgeKind::SuperRoots, Marking::Transitive),
             (
                 "incognito_all",
                 Traversal::Incognito,
-                CheckerKind::Cube(incog_core::check::CubeOptions::ZERO_LEVEL),
+                JudgeKind::Cube(incog_core::judge::CubeOptions::ZERO_LEVEL),
                 Marking::Transitive,
             ),
         ];
-        for (column, algorithm, checker, marking) in columns {
-            let outcome = run(&rows, row["k"], algorithm, checker, marking);
-            let context = format!("k = {}, {} attributes, {column}, {checker:?}", row["k"], row["qid_size"]);
+        for (column, algorithm, judge, marking) in columns {
+            let outcome = run(&rows, row["k"], algorithm, judge, marking);
+            let context = format!("k = {}, {} attributes, {column}, {judge:?}", row["k"], row["qid_size"]);
             assert_eq!(outcome.lattice.n_nodes() as u64, row["lattice_nodes"], "{context}");
             assert_eq!(outcome.holding.len() as u64, row["anonymous_nodes"], "{context}");
             assert_eq!(outcome.minimal.len() as u64, row["minimal_nodes"], "{context}");
@@ -112,7 +112,7 @@ fn every_iteration_of_incognito_is_that_of_the_expected_table() {
     let table = numbers("expected_per_size.csv");
     assert_eq!(table.len(), 18);
     for k in [2, 10] {
-        let outcome = run(&rows, k, Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
+        let outcome = run(&rows, k, Traversal::Incognito, JudgeKind::SuperRoots, Marking::Transitive);
         let expected: Vec<_> = table.iter().filter(|row| row["k"] == k).collect();
         assert_eq!(outcome.iterations.len(), expected.len());
         for (iteration, row) in outcome.iterations.iter().zip(expected) {
@@ -130,14 +130,12 @@ fn every_iteration_of_incognito_is_that_of_the_expected_table() {
 fn work_on_nine_attributes_is_as_recorded() {
     let Some(adult) = Adult::load() else { return };
     let (_, rows) = adult.first(9);
-    for (checker, scans, groups) in
-        [(CheckerKind::RollUp, 178, 6_512), (CheckerKind::SuperRoots, 163, 11_442)]
-    {
-        let work = run(&rows, 2, Traversal::Incognito, checker, Marking::Transitive).work;
-        assert_eq!((work.table_scans, work.groups_touched), (scans, groups), "{checker:?}");
+    for (judge, scans, groups) in [(JudgeKind::RollUp, 178, 6_512), (JudgeKind::SuperRoots, 163, 11_442)] {
+        let work = run(&rows, 2, Traversal::Incognito, judge, Marking::Transitive).work;
+        assert_eq!((work.table_scans, work.groups_touched), (scans, groups), "{judge:?}");
     }
     let (_, rows) = adult.first(6);
-    let work = run(&rows, 2, Traversal::BottomUp, CheckerKind::RollUp, Marking::Transitive).work;
+    let work = run(&rows, 2, Traversal::BottomUp, JudgeKind::RollUp, Marking::Transitive).work;
     assert_eq!((work.table_scans, work.groups_touched), (1, 1_141_449));
 }
 
@@ -146,11 +144,11 @@ fn the_minimal_nodes_and_their_smallest_groups_are_those_of_the_expected_lists()
     let Some(adult) = Adult::load() else { return };
     let (attributes, rows) = adult.first(9);
     for (k, n_minimal) in [(2, 55), (10, 38)] {
-        let outcome = run(&rows, k, Traversal::Incognito, CheckerKind::SuperRoots, Marking::Transitive);
+        let outcome = run(&rows, k, Traversal::Incognito, JudgeKind::SuperRoots, Marking::Transitive);
         let policy = Policy::k_anonymity(k).unwrap();
         let problem = Problem { source: &rows, policy: &policy };
         let described =
-            metric::describe(problem, &attributes, &outcome.lattice, &outcome.minimal, &Watch::new())
+            metric::describe(problem, &attributes, &outcome.lattice, &outcome.minimal, &Progress::new())
                 .unwrap();
         let mut found: Vec<Vec<u64>> = described
             .iter()
@@ -189,7 +187,7 @@ fn the_best_nodes_by_loss_are_those_of_the_expected_table() {
         let budget = Budget::parse(&percent).unwrap().rows(45_222);
         let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
         let problem = Problem { source: &rows, policy: &policy };
-        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Progress::new()).unwrap();
         assert_eq!(outcome.holding.len() as f64, number("satisfying"), "{line}");
         let metric = find(metric::ALL, field("metric")).unwrap().item;
         let costs = Costs::new(problem, &attributes).unwrap();
@@ -200,7 +198,7 @@ fn the_best_nodes_by_loss_are_those_of_the_expected_table() {
             &outcome.holding,
             &costs,
             metric,
-            &Watch::new(),
+            &Progress::new(),
         )
         .unwrap()
         .unwrap();
@@ -236,8 +234,9 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
             let policy = Policy::new(models, budget).unwrap();
             policy.feasible(45_222).unwrap();
             let problem = Problem { source: &rows, policy: &policy };
-            let find =
-                |algorithm| Search { algorithm, ..Search::incognito() }.run(problem, &Watch::new()).unwrap();
+            let find = |algorithm| {
+                Search { algorithm, ..Search::incognito() }.run(problem, &Progress::new()).unwrap()
+            };
             let (incognito, exhaustive) = (find(Traversal::Incognito), find(Traversal::Exhaustive));
             assert_eq!(incognito.holding, exhaustive.holding, "{name} {k} {budget}");
             assert_eq!(incognito.minimal, exhaustive.minimal, "{name} {k} {budget}");
@@ -251,12 +250,12 @@ fn with_sensitive_values_incognito_finds_what_judging_every_node_finds() {
 #[test]
 fn little_room_for_groups_changes_no_node() {
     let Some(adult) = Adult::load() else { return };
-    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
+    let search = Search { algorithm: Traversal::Cover, judge: JudgeKind::Snapshots, ..Search::incognito() };
     for budget in [0, 45_222 / 20] {
         let policy = Policy::k_anonymity(5).unwrap().with_budget(budget);
         let rows = || Rows::new(&adult.table, &adult.attributes).unwrap();
         let holding = |rows: &Rows| {
-            let found = search.run(Problem { source: rows, policy: &policy }, &Watch::new()).unwrap();
+            let found = search.run(Problem { source: rows, policy: &policy }, &Progress::new()).unwrap();
             found.holding.iter().collect::<Vec<usize>>()
         };
         assert_eq!(holding(&rows().with_room(1 << 20)), holding(&rows()), "budget {budget}");

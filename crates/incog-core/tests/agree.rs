@@ -1,38 +1,38 @@
-//! Every algorithm, checker and marking finds the nodes that the definition names.
+//! Every algorithm, judge and marking finds the nodes that the definition names.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use incog_core::algorithm::{self, Coverage, MARKINGS, Outcome, Record, Search, Traversal};
-use incog_core::check::{
-    self, BitmapOptions, CheckerKind, CubeOptions, Intersect, Materialize, Problem, Stop, Work,
-};
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{
+    self, BitmapOptions, CubeOptions, Intersect, JudgeKind, Materialize, Problem, Stop, Work,
+};
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, KAnonymity, Parameters, Policy, PrivacyModel};
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
 
-/// Every registered checker, and the cube and bitmaps with other options.
-fn checkers() -> Vec<CheckerKind> {
+/// Every registered judge, and the cube and bitmaps with other options.
+fn judges() -> Vec<JudgeKind> {
     let intersects = [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst];
     let bitmaps = intersects.into_iter().flat_map(|intersect| {
         let options =
             [Stop::Early, Stop::AtTheEnd].map(|stop| BitmapOptions { intersect, stop, memory: None });
-        options.map(CheckerKind::Bitmap)
+        options.map(JudgeKind::Bitmap)
     });
     let options = [
         CubeOptions { materialize: Materialize::EveryLevel, memory: None },
         CubeOptions { materialize: Materialize::EveryLevel, memory: Some(200) },
         CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(0) },
     ];
-    let registered = check::ALL.iter().map(|entry| entry.item);
-    registered.chain(options.map(CheckerKind::Cube)).chain(bitmaps).collect()
+    let registered = judge::ALL.iter().map(|entry| entry.item);
+    registered.chain(options.map(JudgeKind::Cube)).chain(bitmaps).collect()
 }
 
 /// A number that looks random.
@@ -45,7 +45,7 @@ fn nodes(lattice: &Lattice, indexes: impl IntoIterator<Item = usize>) -> Vec<Vec
 }
 
 fn run(search: Search, rows: &Rows, policy: &Policy) -> Outcome {
-    search.run(Problem { source: rows, policy }, &Watch::new()).unwrap()
+    search.run(Problem { source: rows, policy }, &Progress::new()).unwrap()
 }
 
 fn check(sample: &Sample, k: u64, budget: u64, width: KeyWidth) -> Result<(), TestCaseError> {
@@ -54,14 +54,10 @@ fn check(sample: &Sample, k: u64, budget: u64, width: KeyWidth) -> Result<(), Te
     let rows = Rows::with_width(&table, &sample.attributes(&table), width).unwrap();
     let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
     for algorithm in algorithm::traversals() {
-        for checker in checkers() {
+        for judge in judges() {
             for marking in MARKINGS {
-                let search = Search {
-                    algorithm: algorithm.item,
-                    checker,
-                    marking: marking.item,
-                    ..Search::incognito()
-                };
+                let search =
+                    Search { algorithm: algorithm.item, judge, marking: marking.item, ..Search::incognito() };
                 let outcome = run(search, &rows, &policy);
                 let found = nodes(&outcome.lattice, outcome.holding.iter());
                 match outcome.coverage {
@@ -109,8 +105,8 @@ proptest! {
         let table = sample.table();
         let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-        for checker in checkers() {
-            let search = Search { checker, record: Record::Families, ..Search::incognito() };
+        for judge in judges() {
+            let search = Search { judge, record: Record::Families, ..Search::incognito() };
             let alone = run(search, &rows, &policy);
             let together = run(Search { threads: 3, ..search }, &rows, &policy);
             prop_assert_eq!(&alone.holding, &together.holding);
@@ -143,8 +139,8 @@ proptest! {
             let expected = naive::satisfying(&sample, k, budget);
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             for rows in [&rows, &wide] {
-                for checker in [CheckerKind::Scan, CheckerKind::RollUp, CheckerKind::SuperRoots] {
-                    let outcome = run(Search { checker, ..Search::incognito() }, rows, &policy);
+                for judge in [JudgeKind::Scan, JudgeKind::RollUp, JudgeKind::SuperRoots] {
+                    let outcome = run(Search { judge, ..Search::incognito() }, rows, &policy);
                     prop_assert_eq!(nodes(&outcome.lattice, outcome.holding.iter()), expected.clone());
                 }
             }
@@ -209,10 +205,10 @@ proptest! {
         let source = Elsewhere { sample: &sample, attributes, layout };
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let expected = naive::satisfying(&sample, k, budget);
-        for checker in checkers() {
-            let search = Search { checker, ..Search::incognito() };
-            let outcome = search.run(Problem { source: &source, policy: &policy }, &Watch::new());
-            if let CheckerKind::Bitmap(_) = checker {
+        for judge in judges() {
+            let search = Search { judge, ..Search::incognito() };
+            let outcome = search.run(Problem { source: &source, policy: &policy }, &Progress::new());
+            if let JudgeKind::Bitmap(_) = judge {
                 // Bitmaps need the records themselves.
                 prop_assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Policy);
                 continue;
@@ -260,7 +256,7 @@ fn with_several_threads_families_are_searched_on_other_threads() {
     let asked_by = |threads: usize| {
         let source = Witness { rows: &rows, threads: Mutex::default() };
         let search = Search { threads, ..Search::incognito() };
-        search.run(Problem { source: &source, policy: &policy }, &Watch::new()).unwrap();
+        search.run(Problem { source: &source, policy: &policy }, &Progress::new()).unwrap();
         source.threads.into_inner().unwrap()
     };
     assert_eq!(asked_by(1), HashSet::from([me]));
@@ -269,19 +265,19 @@ fn with_several_threads_families_are_searched_on_other_threads() {
 
 #[test]
 fn what_is_recommended_is_what_runs_by_default() {
-    let Search { algorithm, checker, .. } = Search::default();
+    let Search { algorithm, judge, .. } = Search::default();
     assert_eq!(algorithm, algorithm::choose(&[3, 2, 1]));
-    assert_eq!((algorithm, checker), (Traversal::Cover, CheckerKind::Kept));
+    assert_eq!((algorithm, judge), (Traversal::Cover, JudgeKind::Snapshots));
 }
 
 #[test]
 fn too_many_subsets_are_refused_and_not_chosen() {
     assert_eq!(algorithm::choose(&[1; 20]), Traversal::Cover);
     assert_eq!(algorithm::choose(&[1; 30]), Traversal::BottomUp);
-    let with = |checker, n_attributes| algorithm::choose_for(checker, &vec![1; n_attributes]);
-    assert_eq!(with(CheckerKind::RollUp, 18), Traversal::Incognito);
-    assert_eq!(with(CheckerKind::RollUp, 20), Traversal::BottomUp);
-    assert_eq!(with(CheckerKind::Kept, 20), Traversal::Cover);
+    let with = |judge, n_attributes| algorithm::choose_for(judge, &vec![1; n_attributes]);
+    assert_eq!(with(JudgeKind::RollUp, 18), Traversal::Incognito);
+    assert_eq!(with(JudgeKind::RollUp, 20), Traversal::BottomUp);
+    assert_eq!(with(JudgeKind::Snapshots, 20), Traversal::Cover);
     let hierarchy = vec![vec!["x".to_owned(), "*".to_owned()]];
     let columns = (0..20).map(|at| SampleColumn {
         name: format!("q{at}"),
@@ -293,11 +289,11 @@ fn too_many_subsets_are_refused_and_not_chosen() {
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
     let policy = Policy::k_anonymity(2).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
-    let error = Search::incognito().run(problem, &Watch::new()).unwrap_err();
+    let error = Search::incognito().run(problem, &Progress::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.hint().unwrap().contains("bottom-up"));
     let bottom_up = Search { algorithm: Traversal::BottomUp, ..Search::incognito() };
-    assert_eq!(bottom_up.run(problem, &Watch::new()).unwrap().minimal, [0]);
+    assert_eq!(bottom_up.run(problem, &Progress::new()).unwrap().minimal, [0]);
 }
 
 #[test]
@@ -308,25 +304,25 @@ fn a_cancelled_search_stops_with_an_error_and_changes_nothing() {
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
     let policy = Policy::k_anonymity(2).unwrap();
     for algorithm in algorithm::traversals() {
-        let watch = Watch::new();
-        watch.cancel();
+        let progress = Progress::new();
+        progress.cancel();
         let search = Search { algorithm: algorithm.item, ..Search::incognito() };
-        let error = search.run(Problem { source: &rows, policy: &policy }, &watch).unwrap_err();
+        let error = search.run(Problem { source: &rows, policy: &policy }, &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled);
-        assert_eq!(watch.nodes_judged(), 1, "it asked before it judged");
+        assert_eq!(progress.nodes_judged(), 1, "it asked before it judged");
     }
     let problem = Problem { source: &rows, policy: &policy };
-    let cancelled = Watch::new();
+    let cancelled = Progress::new();
     cancelled.cancel();
-    let cube = Search { checker: CheckerKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::incognito() };
+    let cube = Search { judge: JudgeKind::Cube(CubeOptions::ZERO_LEVEL), ..Search::incognito() };
     assert!(cube.run(problem, &cancelled).is_err());
     assert_eq!(cancelled.nodes_judged(), 0, "the cube stops while it is being built");
     for algorithm in algorithm::traversals() {
-        let watch = Watch::new();
+        let progress = Progress::new();
         let search = Search { algorithm: algorithm.item, ..Search::incognito() };
-        let outcome = search.run(problem, &watch).unwrap();
-        assert_eq!(watch.nodes_judged(), outcome.work.nodes_checked, "{}", algorithm.name);
-        assert_eq!(watch.nodes_open(), 0, "{}", algorithm.name);
+        let outcome = search.run(problem, &progress).unwrap();
+        assert_eq!(progress.nodes_judged(), outcome.work.nodes_checked, "{}", algorithm.name);
+        assert_eq!(progress.nodes_open(), 0, "{}", algorithm.name);
         let attributes = sample.attributes(&table);
         let costs = Costs::new(problem, &attributes).unwrap();
         let (lattice, holding) = (&outcome.lattice, &outcome.holding);
@@ -376,11 +372,11 @@ proptest! {
         let models: Vec<Box<dyn PrivacyModel>> = vec![Box::new(KAnonymity::new(k).unwrap()), alpha.unwrap()];
         let of_rows = Policy::k_anonymity(k).unwrap().with_budget(budget);
         for policy in [of_rows, Policy::new(models, budget).unwrap()] {
-            let scan = Search { checker: CheckerKind::Scan, ..Search::incognito() };
+            let scan = Search { judge: JudgeKind::Scan, ..Search::incognito() };
             let expected = run(scan, &rows, &policy);
-            for checker in checkers().into_iter().filter(|checker| matches!(checker, CheckerKind::Bitmap(_))) {
-                let found = run(Search { checker, ..scan }, &rows, &policy);
-                prop_assert_eq!(&found.holding, &expected.holding, "{:?}", checker);
+            for judge in judges().into_iter().filter(|judge| matches!(judge, JudgeKind::Bitmap(_))) {
+                let found = run(Search { judge, ..scan }, &rows, &policy);
+                prop_assert_eq!(&found.holding, &expected.holding, "{:?}", judge);
             }
         }
     }
@@ -399,8 +395,8 @@ fn bitmaps_that_would_not_fit_are_an_error_with_the_column_and_the_need() {
     let policy = Policy::k_anonymity(60).unwrap();
     let with = |memory: u64, intersect: Intersect| {
         let options = BitmapOptions { memory: Some(memory), intersect, ..BitmapOptions::BEST };
-        let search = Search { checker: CheckerKind::Bitmap(options), ..Search::incognito() };
-        search.run(Problem { source: &rows, policy: &policy }, &Watch::new())
+        let search = Search { judge: JudgeKind::Bitmap(options), ..Search::incognito() };
+        search.run(Problem { source: &rows, policy: &policy }, &Progress::new())
     };
     // 5000 bits in lines of 64 bytes are 640 bytes. Zip codes are 50 lists of 100 records, 4 bytes each, and the top. Both
     // columns have a byte a record besides.
@@ -427,10 +423,10 @@ fn reusing_saves_operations_and_costs_memory() {
     let policy = Policy::k_anonymity(2).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
     let with = |intersect, stop| {
-        let checker = CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None });
-        let checker = checker.prepare(problem, &Watch::new()).unwrap();
-        let outcome = Search::incognito().run_with(&*checker, problem, &Watch::new()).unwrap();
-        (outcome.work, checker.peak_bytes())
+        let judge = JudgeKind::Bitmap(BitmapOptions { intersect, stop, memory: None });
+        let judge = judge.prepare(problem, &Progress::new()).unwrap();
+        let outcome = Search::incognito().run_with(&*judge, problem, &Progress::new()).unwrap();
+        (outcome.work, judge.peak_bytes())
     };
     let (afresh, index) = with(Intersect::OneLevel, Stop::AtTheEnd);
     let (reusing, kept) = with(Intersect::Reusing, Stop::AtTheEnd);

@@ -14,7 +14,7 @@ use incog_core::relational::{
     Clustering, Database, ForeignKey, Node, Options, Pairing, Relation, Release, measure, miracle,
 };
 use incog_core::table::{Column, Role, Table};
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::data::{csv_rows, project};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -391,7 +391,7 @@ proptest! {
         let database = tables.database();
         let k = 1 + k.index(tables.n_persons().min(4));
         let clustering =
-            miracle(&database, &options(k, tenths, limit, Pairing::Record), &Watch::new()).unwrap();
+            miracle(&database, &options(k, tenths, limit, Pairing::Record), &Progress::new()).unwrap();
         let release = Release::of_clusters(&database, &clustering);
         let measured = measure(&database, &clustering);
         let mut in_nodes = vec![BTreeSet::new(); tables.0.len()];
@@ -441,7 +441,7 @@ proptest! {
         let threshold = Fraction::new(tenths as u64, 10).unwrap();
         let parameters = Parameters { k, threshold, cluster_limit: limit };
         let completeness = if complete { Completeness::Complete } else { Completeness::Incomplete };
-        let found: Bitmap = bitmap(&database, completeness, &parameters, &Watch::new()).unwrap();
+        let found: Bitmap = bitmap(&database, completeness, &parameters, &Progress::new()).unwrap();
         let (clusters, left) = naive_bitmap(&tables, complete, k, tenths, limit);
         let n_columns = (0..tables.n_persons()).flat_map(|person| naive_paths(&tables, person));
         let n_columns = n_columns.map(|(_, path)| path).collect::<BTreeSet<_>>().len();
@@ -483,7 +483,7 @@ proptest! {
         let rows = naive_join(&tables);
         prop_assume!(rows.len() < 20_000);
         let database = tables.database();
-        let found = universal(&database, k, &Watch::new()).unwrap();
+        let found = universal(&database, k, &Progress::new()).unwrap();
         let levels = by_table(&tables, &found);
         let all: Vec<usize> = (0..tables.0.len()).collect();
         if found.short_tables.is_empty() {
@@ -500,7 +500,7 @@ proptest! {
         tables in tables(), k in 1_usize..6,
     ) {
         let database = tables.database();
-        let found = local(&database, k, &Watch::new()).unwrap();
+        let found = local(&database, k, &Progress::new()).unwrap();
         let levels = by_table(&tables, &found);
         for (table, of_table) in tables.0.iter().enumerate() {
             // The rows of one table: those of the tables before it do not take part.
@@ -552,8 +552,8 @@ fn joining_first_or_each_table_for_itself_leaves_a_student_unique() {
         assert_eq!(sizes.len(), 4);
         sizes.iter().filter(|&&size| size == 1).count()
     };
-    let watch = Watch::new();
-    for found in [universal(&database, 2, &watch).unwrap(), local(&database, 2, &watch).unwrap()] {
+    let progress = Progress::new();
+    for found in [universal(&database, 2, &progress).unwrap(), local(&database, 2, &progress).unwrap()] {
         assert!(found.short_tables.is_empty());
         assert!(unique(&found.release) > 0, "{:?}", found.levels);
         // Nor does it help to generalize everything: they differ in how many courses and books they have.
@@ -561,7 +561,7 @@ fn joining_first_or_each_table_for_itself_leaves_a_student_unique() {
         assert!(unique(&Release::of_levels(&database, &highest)) > 0);
     }
     // The same oracle finds nobody alone in what clusters release.
-    let clustering: Clustering = miracle(&database, &options(2, 3, 150, Pairing::Record), &watch).unwrap();
+    let clustering: Clustering = miracle(&database, &options(2, 3, 150, Pairing::Record), &progress).unwrap();
     assert_eq!(unique(&Release::of_clusters(&database, &clustering)), 0);
 }
 
@@ -577,7 +577,7 @@ fn a_join_of_more_than_ten_million_rows_is_refused() {
     // One person with four child tables, one of them empty: 100 * 400 * 250 is ten million, one more row is too many.
     let join = |n_rows: usize| {
         let tables = Tables(vec![table(1), table(100), table(400), table(n_rows), table(0)]);
-        universal(&tables.database(), 2, &Watch::new())
+        universal(&tables.database(), 2, &Progress::new())
     };
     assert_eq!(join(251).unwrap_err().kind(), ErrorKind::Limit);
     assert_eq!(join(1).unwrap().levels, vec![vec![0]; 5]);

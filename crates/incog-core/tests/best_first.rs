@@ -1,13 +1,13 @@
 //! The best node of a lattice of which nothing is stored: the same as the best of all nodes, or as near as it says.
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{
     BestFirst, Limits, Quality, Search, Traversal, best_first, has_best_first_search,
 };
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Mask, Side, Spec};
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Costs, Direction};
 use incog_core::privacy::Policy;
 use incog_core::registry::find;
@@ -31,20 +31,21 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
         costs = costs.with_weights(weights).unwrap();
     }
     let search = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-    let all = search.run(problem, &Watch::new()).unwrap();
+    let all = search.run(problem, &Progress::new()).unwrap();
     let (lattice, holding) = (&all.lattice, &all.holding);
     for entry in metric::ALL.iter().filter(|entry| has_best_first_search(entry.item)) {
-        let best =
-            metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Watch::new()).unwrap();
+        let best = metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Progress::new())
+            .unwrap();
         let best = best.map(|best| best.statistics);
-        let watch = Watch::new();
-        let found = best_first(problem, &attributes, &costs, entry.item, steps(None), &watch).unwrap();
-        prop_assert_eq!(watch.nodes_judged(), found.n_judged);
+        let progress = Progress::new();
+        let found = best_first(problem, &attributes, &costs, entry.item, steps(None), &progress).unwrap();
+        prop_assert_eq!(progress.nodes_judged(), found.n_judged);
         prop_assert_eq!(found.quality, Quality::Optimal);
         prop_assert_eq!(&found.best, &best, "{}", entry.name);
         for n_steps in (1..12).chain([100_000]) {
             let limits = steps(Some(n_steps));
-            let found = best_first(problem, &attributes, &costs, entry.item, limits, &Watch::new()).unwrap();
+            let found =
+                best_first(problem, &attributes, &costs, entry.item, limits, &Progress::new()).unwrap();
             let (Some(found_best), Some(best)) = (&found.best, &best) else {
                 prop_assert!(
                     best.is_none() && found.quality == Quality::Optimal,
@@ -153,7 +154,7 @@ fn a_trillion_nodes_have_an_answer_and_a_gap() {
     let costs = Costs::new(problem, &attributes).unwrap();
     let loss = find(metric::ALL, "loss").unwrap().item;
     let run = |n_steps: u64| {
-        best_first(problem, &attributes, &costs, loss, steps(Some(n_steps)), &Watch::new()).unwrap()
+        best_first(problem, &attributes, &costs, loss, steps(Some(n_steps)), &Progress::new()).unwrap()
     };
     let of = |found: &BestFirst| match (found.quality, &found.best) {
         (Quality::Within { gap, bound }, Some(best)) => (loss.score(&costs, best), gap, bound),

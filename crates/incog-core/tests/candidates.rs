@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::lattice::{Candidates, Lattice, NodeSet, generate};
 use incog_testkit::relational::Graph;
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ proptest! {
         let mut graph = Graph::first(&heights);
         let mut survivors: Vec<(Lattice, NodeSet)> = Vec::new();
         for size in 1..=heights.len() {
-            let families = generate(&survivors, &heights, &Watch::new()).unwrap();
+            let families = generate(&survivors, &heights, &Progress::new()).unwrap();
             let (nodes, edges) = relations(&families);
             let expected_nodes: BTreeSet<Dims> = graph.nodes.iter().map(|node| node.dims.clone()).collect();
             let name = |id: usize| graph.nodes[id].dims.clone();

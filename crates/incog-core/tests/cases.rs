@@ -1,11 +1,11 @@
-//! The case files, with every algorithm and checker.
+//! The case files, with every algorithm and judge.
 
 use incog_core::algorithm::{self, MARKINGS, Outcome, Record, Search, Traversal};
-use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
+use incog_core::judge::{self, Problem};
 use incog_core::lattice::Lattice;
 use incog_core::privacy::Policy;
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::case::{Case, ExpectedFamily};
 use incog_testkit::{Require, naive};
 
@@ -79,18 +79,18 @@ fn every_case_comes_out_as_its_source_says() {
         let policy = Policy::new(models.collect(), case.suppression).unwrap();
         let mut counts_seen = 0;
         for algorithm in algorithm::traversals() {
-            for checker in check::ALL {
+            for judge in judge::ALL {
                 for marking in MARKINGS {
                     let context =
-                        format!("{}: {} {} {}", case.name, algorithm.name, checker.name, marking.name);
+                        format!("{}: {} {} {}", case.name, algorithm.name, judge.name, marking.name);
                     let search = Search {
                         algorithm: algorithm.item,
-                        checker: checker.item,
+                        judge: judge.item,
                         marking: marking.item,
                         record: Record::Families,
                         ..Search::incognito()
                     };
-                    let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new());
+                    let outcome = search.run(Problem { source: &rows, policy: &policy }, &Progress::new());
                     let count = format!("{} {}", algorithm.name, marking.name);
                     let expected_count = case.expect.nodes_checked.get(&count);
                     counts_seen += usize::from(expected_count.is_some());
@@ -101,7 +101,7 @@ fn every_case_comes_out_as_its_source_says() {
                             assert!(!case.require.is_empty(), "{context}: {error}");
                             assert_eq!(error.kind(), ErrorKind::Policy, "{context}");
                             let is_samarati = algorithm.item == Traversal::Samarati;
-                            assert!(is_samarati || checker.name == "bitmap", "{context}");
+                            assert!(is_samarati || judge.name == "bitmap", "{context}");
                             continue;
                         }
                     };
@@ -129,7 +129,7 @@ fn every_case_comes_out_as_its_source_says() {
         }
         assert_eq!(
             counts_seen,
-            case.expect.nodes_checked.len() * check::ALL.len(),
+            case.expect.nodes_checked.len() * judge::ALL.len(),
             "{}: a misspelt count",
             case.name
         );
@@ -144,12 +144,12 @@ fn work_on_the_patients_is_as_little_as_the_variant_promises() {
     let table = sample.table();
     let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
     let policy = Policy::k_anonymity(2).unwrap();
-    let work = |checker: &str, algorithm| {
-        let checker = incog_core::registry::find(check::ALL, checker).unwrap().item;
-        let search = Search { algorithm, checker, ..Search::incognito() };
-        search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap().work
+    let work = |judge: &str, algorithm| {
+        let judge = incog_core::registry::find(judge::ALL, judge).unwrap().item;
+        let search = Search { algorithm, judge, ..Search::incognito() };
+        search.run(Problem { source: &rows, policy: &policy }, &Progress::new()).unwrap().work
     };
-    let scans = |checker, algorithm| work(checker, algorithm).table_scans;
+    let scans = |judge, algorithm| work(judge, algorithm).table_scans;
     // Three single attributes and three pairs have one root each. Every root of the triple has an attribute at
     // its one-valued top (B1, S1 or Z2), so its verdict is taken over from a pair without a scan.
     assert_eq!(scans("roll-up", Traversal::Incognito), 6);

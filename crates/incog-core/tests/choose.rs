@@ -1,11 +1,11 @@
-//! The checker that is chosen when nobody names one: each branch of the rule, with the table that it is for.
+//! The judge that is chosen when nobody names one: each branch of the rule, with the table that it is for.
 
 use std::sync::Arc;
 
 use incog_core::Result;
-use incog_core::check::{self, CheckerKind, Problem};
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, Method, Records, Rows};
 use incog_core::group::Demand;
+use incog_core::judge::{self, JudgeKind, Problem};
 use incog_core::lattice::Grouping;
 use incog_core::privacy::{KAnonymity, Policy};
 use incog_testkit::{Sample, SampleColumn};
@@ -32,7 +32,7 @@ fn rows(sample: &Sample) -> Rows {
 }
 
 fn chosen(source: &dyn FrequencySource, policy: &Policy, memory: Option<u64>) -> &'static str {
-    check::choose(Problem { source, policy }, memory).unwrap().name()
+    judge::choose(Problem { source, policy }, memory).unwrap().name()
 }
 
 /// Eight columns of four values: too many groups for the cube, few enough a node for bitmaps.
@@ -132,16 +132,16 @@ fn over_a_million_records_are_not_for_bitmaps() {
 }
 
 #[test]
-fn too_many_attributes_for_a_cube_still_have_a_checker() {
+fn too_many_attributes_for_a_cube_still_have_a_judge() {
     let rows = rows(&sample(2000, 24, 2));
-    let checker = check::choose(Problem { source: &rows, policy: &Policy::k_anonymity(5).unwrap() }, None);
-    assert!(!matches!(checker.unwrap(), CheckerKind::Cube(_)));
+    let judge = judge::choose(Problem { source: &rows, policy: &Policy::k_anonymity(5).unwrap() }, None);
+    assert!(!matches!(judge.unwrap(), JudgeKind::Cube(_)));
 }
 
 #[test]
-fn an_empty_table_has_a_checker() {
+fn an_empty_table_has_a_judge() {
     let rows = rows(&sample(0, 3, 4));
-    check::choose(Problem { source: &rows, policy: &Policy::k_anonymity(5).unwrap() }, None).unwrap();
+    judge::choose(Problem { source: &rows, policy: &Policy::k_anonymity(5).unwrap() }, None).unwrap();
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn columns_with_one_label_do_not_hide_those_after_them() {
     }
     let rows = rows(&sample);
     let policy = Policy::k_anonymity(5).unwrap();
-    let estimates = check::estimate(Problem { source: &rows, policy: &policy }, None).unwrap();
+    let estimates = judge::estimate(Problem { source: &rows, policy: &policy }, None).unwrap();
     assert!(estimates.roll_up.unwrap() >= 5000.0, "the columns of 300 labels take a scan at least");
     // At most 5000 groups for each subset of theirs, and as many again for each column with one label.
     assert!(estimates.cube.unwrap() > 5000.0 * 65_536.0, "and the cube has all their groups");

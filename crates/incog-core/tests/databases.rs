@@ -1,7 +1,7 @@
 //! Whatever clusters persons in many tables, its release passes the independent checker, on random databases; and one label,
 //! one child or one key that is changed does not.
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::privacy::{Fraction, Parameters, PrivacyModel, Sensitive, build};
 use incog_core::relational::baseline::{local, universal};
 use incog_core::relational::{
@@ -225,9 +225,9 @@ fn clustered(
 ) -> Option<Clustering> {
     let requirements = diversity.requirements(text, database)?;
     if requirements.is_empty() {
-        return Some(miracle(database, options, &Watch::new()).unwrap());
+        return Some(miracle(database, options, &Progress::new()).unwrap());
     }
-    Some(dmiracle(database, options, &requirements, enforcement, &Watch::new()).unwrap())
+    Some(dmiracle(database, options, &requirements, enforcement, &Progress::new()).unwrap())
 }
 
 fn says(report: &Report) -> String {
@@ -375,7 +375,7 @@ proptest! {
     ) {
         let database = text.database();
         prop_assume!(database.n_persons() >= options.k);
-        let clustering = miracle(&database, &options, &Watch::new()).unwrap();
+        let clustering = miracle(&database, &options, &Progress::new()).unwrap();
         let release = released(&text, &database, &Release::of_clusters(&database, &clustering));
         // Whoever is changed leaves a class that is then smaller than k.
         let (persons, k) = exposed(&text, &release);
@@ -423,8 +423,8 @@ fn the_checker_refuses_what_universal_and_local_anonymization_make_of_the_studen
     let text = students();
     let database = text.database();
     let nothing = SensitiveClaim::measured("secret");
-    let watch = Watch::new();
-    let baselines = [universal(&database, 2, &watch).unwrap(), local(&database, 2, &watch).unwrap()];
+    let progress = Progress::new();
+    let baselines = [universal(&database, 2, &progress).unwrap(), local(&database, 2, &progress).unwrap()];
     for baseline in baselines {
         // They do what they set out to do, and it is not enough.
         assert!(baseline.short_tables.is_empty());
@@ -441,7 +441,7 @@ fn the_checker_refuses_what_universal_and_local_anonymization_make_of_the_studen
             assert_eq!(report.smallest_group, Some(1));
         }
     }
-    let clustering = miracle(&database, &Options::new(2), &watch).unwrap();
+    let clustering = miracle(&database, &Options::new(2), &progress).unwrap();
     let release = released(&text, &database, &Release::of_clusters(&database, &clustering));
     assert!(verified(&text, &release, 2, &nothing, Origins::Unknown).holds());
 }

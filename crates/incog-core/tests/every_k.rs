@@ -1,11 +1,11 @@
 //! One walk finds for each node the largest k, and for each k the best node: the same as a search for each k.
 
 use incog_core::algorithm::{KRange, Search, Traversal, every_k};
-use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{KeyWidth, Rows};
+use incog_core::judge::{JudgeKind, Problem};
 use incog_core::metric::{self, Costs, Needs};
 use incog_core::privacy::{KAnonymity, Policy, Unit};
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::{Sample, SampleColumn, random};
 use proptest::prelude::*;
 
@@ -33,31 +33,30 @@ fn check(
         rows = rows.with_unit(&table, "person").unwrap();
     }
     let question = KRange { source: &rows, unit, budget, k: start..=end };
-    let watch = Watch::new();
-    let found = every_k(&question, &watch).unwrap();
-    prop_assert_eq!(watch.nodes_judged(), found.n_counted);
+    let progress = Progress::new();
+    let found = every_k(&question, &progress).unwrap();
+    prop_assert_eq!(progress.nodes_judged(), found.n_counted);
     prop_assert!(found.n_counted <= found.lattice.n_nodes() as u64);
     let mut expected = vec![None; found.lattice.n_nodes()];
-    let search =
-        Search { algorithm: Traversal::Exhaustive, checker: CheckerKind::Scan, ..Search::incognito() };
+    let search = Search { algorithm: Traversal::Exhaustive, judge: JudgeKind::Scan, ..Search::incognito() };
     let costs_policy = policy(unit, start, budget);
     let costs = Costs::new(Problem { source: &rows, policy: &costs_policy }, &attributes).unwrap();
     let metrics: Vec<_> = metric::ALL.iter().filter(|entry| entry.item.needs() != Needs::Groups).collect();
     let frontiers: Vec<_> = metrics
         .iter()
-        .map(|entry| found.frontier(&question, &attributes, &costs, entry.item, &Watch::new()).unwrap())
+        .map(|entry| found.frontier(&question, &attributes, &costs, entry.item, &Progress::new()).unwrap())
         .collect();
     for k in start..=end {
         let policy = policy(unit, k, budget);
         let problem = Problem { source: &rows, policy: &policy };
-        let all = search.run(problem, &Watch::new()).unwrap();
+        let all = search.run(problem, &Progress::new()).unwrap();
         for node in all.holding.iter() {
             expected[node] = Some(k);
         }
         for (entry, frontier) in metrics.iter().zip(&frontiers) {
             let (lattice, holding) = (&all.lattice, &all.holding);
             let best =
-                metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Watch::new())
+                metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Progress::new())
                     .unwrap();
             let at = &frontier[(k - start) as usize];
             prop_assert_eq!((at.k, at.n_holding), (k, all.holding.len() as u64));
@@ -123,10 +122,10 @@ fn a_range_that_makes_no_sense_is_an_error() {
         (2..=u64::MAX, "k is larger than any table"),
     ] {
         let question = KRange { source: &rows, unit: Unit::Rows, budget: 0, k };
-        assert_eq!(every_k(&question, &Watch::new()).unwrap_err().to_string(), message);
+        assert_eq!(every_k(&question, &Progress::new()).unwrap_err().to_string(), message);
     }
-    let watch = Watch::new();
-    watch.cancel();
+    let progress = Progress::new();
+    progress.cancel();
     let question = KRange { source: &rows, unit: Unit::Rows, budget: 0, k: 2..=3 };
-    assert_eq!(every_k(&question, &watch).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(every_k(&question, &progress).unwrap_err().kind(), ErrorKind::Cancelled);
 }

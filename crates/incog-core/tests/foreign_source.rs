@@ -11,18 +11,18 @@ use incog_core::algorithm::{
     self, Aim, Answer, Coverage, Family, KRange, Limits, MARKINGS, Outcome, Search, Settings, Task,
     Traversal, best_first, every_k, has_best_first_search, optimum,
 };
-use incog_core::check::{self, CheckerKind, CubeOptions, Materialize, Problem, refused_rows};
 use incog_core::frequency::{
     Bottom, CountedGroup, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows, Scratch,
 };
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{self, CubeOptions, JudgeKind, Materialize, Problem, refused_rows};
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Scored};
 use incog_core::privacy::{self, Policy, Pruning, Sensitive, Unit};
 use incog_core::recoding::{Domain, Order, PerLevel, Recoding};
 use incog_core::table::{Column, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_testkit::random::require;
 use incog_testkit::{Require, Sample, SampleColumn, algorithms, random};
 use proptest::prelude::*;
@@ -191,13 +191,13 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Every registered checker, and the cube with other options.
-fn checkers() -> Vec<CheckerKind> {
+/// Every registered judge, and the cube with other options.
+fn judges() -> Vec<JudgeKind> {
     let options = [
         CubeOptions { materialize: Materialize::EveryLevel, memory: Some(200) },
         CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(0) },
     ];
-    check::ALL.iter().map(|entry| entry.item).chain(options.map(CheckerKind::Cube)).collect()
+    judge::ALL.iter().map(|entry| entry.item).chain(options.map(JudgeKind::Cube)).collect()
 }
 
 /// The sentence for whoever cannot do without the records.
@@ -212,33 +212,29 @@ fn found(outcome: &Outcome) -> (Vec<usize>, Vec<usize>, Option<u64>) {
     (outcome.holding.iter().collect(), outcome.minimal.clone(), outcome.left_open)
 }
 
-/// Every traversal with every checker, and the checker that is chosen where none is named.
+/// Every traversal with every judge, and the judge that is chosen where none is named.
 fn check_searches(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> Result<(), TestCaseError> {
     let problem = Problem { source, policy };
     let in_memory = Problem { source: &setting.rows, policy };
-    let chosen = check::choose(problem, None).unwrap();
-    prop_assert!(!matches!(chosen, CheckerKind::Bitmap(_)));
+    let chosen = judge::choose(problem, None).unwrap();
+    prop_assert!(!matches!(chosen, JudgeKind::Bitmap(_)));
     for algorithm in algorithm::traversals() {
-        for checker in checkers().into_iter().chain([chosen]) {
+        for judge in judges().into_iter().chain([chosen]) {
             for marking in MARKINGS {
-                let search = Search {
-                    algorithm: algorithm.item,
-                    checker,
-                    marking: marking.item,
-                    ..Search::incognito()
-                };
-                let expected = search.run(in_memory, &Watch::new());
+                let search =
+                    Search { algorithm: algorithm.item, judge, marking: marking.item, ..Search::incognito() };
+                let expected = search.run(in_memory, &Progress::new());
                 let n_before = source.n_asked.load(Relaxed);
-                let outcome = search.run(problem, &Watch::new());
+                let outcome = search.run(problem, &Progress::new());
                 let n_asked = source.n_asked.load(Relaxed) - n_before;
-                let is_bitmap = matches!(checker, CheckerKind::Bitmap(_));
+                let is_bitmap = matches!(judge, JudgeKind::Bitmap(_));
                 match (expected, outcome) {
                     (expected, Ok(outcome)) => {
                         prop_assert!(!is_bitmap, "there are no records to make sets of");
                         let expected = expected.unwrap();
                         prop_assert_eq!(found(&expected), found(&outcome), "{:?}", search);
-                        // To ask less often, `kept` keeps more.
-                        if checker != CheckerKind::Kept {
+                        // To ask less often, `snapshots` keeps more.
+                        if judge != JudgeKind::Snapshots {
                             prop_assert_eq!(expected.work, outcome.work, "{:?}", search);
                         }
                         prop_assert_eq!(
@@ -280,22 +276,23 @@ fn check_best(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> R
     let nodes: Vec<usize> = (0..lattice.n_nodes()).collect();
     let groupings: Vec<Grouping> = nodes.iter().map(|&node| lattice.grouping(node)).collect();
     prop_assert_eq!(refused_rows(mine, &groupings).unwrap(), refused_rows(theirs, &groupings).unwrap());
-    let describe = |problem| metric::describe(problem, attributes, &lattice, &nodes, &Watch::new()).unwrap();
+    let describe =
+        |problem| metric::describe(problem, attributes, &lattice, &nodes, &Progress::new()).unwrap();
     for (mine, theirs) in describe(mine).iter().zip(describe(theirs)) {
         prop_assert_eq!((mine.node, &mine.statistics), (theirs.node, &theirs.statistics));
     }
-    let holding = Search::incognito().run(mine, &Watch::new()).unwrap().holding;
+    let holding = Search::incognito().run(mine, &Progress::new()).unwrap().holding;
     let [my_costs, their_costs] = [mine, theirs].map(|problem| Costs::new(problem, attributes).unwrap());
     prop_assert_eq!(format!("{my_costs:?}"), format!("{their_costs:?}"));
     for entry in metric::ALL {
         let best = |problem| {
-            metric::best(problem, attributes, &lattice, &holding, &my_costs, entry.item, &Watch::new())
+            metric::best(problem, attributes, &lattice, &holding, &my_costs, entry.item, &Progress::new())
                 .unwrap()
         };
         let expected = best(mine);
         prop_assert_eq!(node_of(&expected), node_of(&best(theirs)), "{}", entry.name);
         let [mine_found, their_found] = [mine, theirs]
-            .map(|problem| optimum(problem, attributes, &my_costs, entry.item, &Watch::new()).unwrap());
+            .map(|problem| optimum(problem, attributes, &my_costs, entry.item, &Progress::new()).unwrap());
         prop_assert_eq!(node_of(&mine_found.best), node_of(&their_found.best), "{}", entry.name);
         prop_assert_eq!(&mine_found.judged, &their_found.judged, "{}", entry.name);
         prop_assert_eq!(mine_found.left_open, their_found.left_open);
@@ -309,7 +306,7 @@ fn check_best(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) -> R
             for max_steps in [None, Some(3)] {
                 let limits = Limits { max_steps, deadline: None };
                 let [mine, theirs] = [mine, theirs].map(|problem| {
-                    best_first(problem, attributes, &my_costs, entry.item, limits, &Watch::new()).unwrap()
+                    best_first(problem, attributes, &my_costs, entry.item, limits, &Progress::new()).unwrap()
                 });
                 prop_assert_eq!(mine.best, theirs.best, "{}", entry.name);
                 prop_assert_eq!((mine.quality, mine.n_judged), (theirs.quality, theirs.n_judged));
@@ -338,7 +335,8 @@ fn check_single(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) ->
             let aim = Aim { metric: metric::ALL[0].item, costs: &costs };
             let limits = Limits { max_steps: Some(50), deadline: None };
             let settings = Settings { seed: Some(7), limits, ..Settings::default() };
-            let found = algorithms::run(entry, problem, attributes, aim, &settings, &Watch::new()).unwrap();
+            let found =
+                algorithms::run(entry, problem, attributes, aim, &settings, &Progress::new()).unwrap();
             found.map(|found| match found {
                 Answer::Node(node) => (vec![node.statistics.levels.clone()], node.quality),
                 Answer::Recoding { recoding, quality, .. } => match *recoding {
@@ -366,11 +364,11 @@ fn check_every_k(
     let costs = Costs::new(Problem { source: &setting.rows, policy: &policy }, attributes).unwrap();
     let answer = |source| {
         let question = KRange { source, unit, budget, k: start..=start + 5 };
-        let found = every_k(&question, &Watch::new()).unwrap();
+        let found = every_k(&question, &Progress::new()).unwrap();
         let largest: Vec<Option<u64>> =
             (0..found.lattice.n_nodes()).map(|node| found.largest(node)).collect();
         let loss = metric::ALL[0].item;
-        let frontier = found.frontier(&question, attributes, &costs, loss, &Watch::new()).unwrap();
+        let frontier = found.frontier(&question, attributes, &costs, loss, &Progress::new()).unwrap();
         let best = frontier.into_iter().map(|at| {
             let best = at.best.map(|best| (best.node, best.statistics));
             (at.k, at.n_holding, best)
@@ -388,10 +386,10 @@ fn check_bottom(setting: &Setting<'_>, source: &Strings<'_>, policy: &Policy) ->
     let [mine, theirs] = [&setting.rows as &dyn FrequencySource, &bottom].map(|source| {
         let problem = Problem { source, policy };
         let outcome =
-            Search { checker: CheckerKind::Kept, ..Search::incognito() }.run(problem, &Watch::new());
+            Search { judge: JudgeKind::Snapshots, ..Search::incognito() }.run(problem, &Progress::new());
         let costs = Costs::new(problem, &setting.attributes).unwrap();
         let loss = metric::ALL[0].item;
-        let found = optimum(problem, &setting.attributes, &costs, loss, &Watch::new()).unwrap();
+        let found = optimum(problem, &setting.attributes, &costs, loss, &Progress::new()).unwrap();
         (outcome.unwrap().holding, node_of(&found.best))
     });
     prop_assert_eq!(mine, theirs);
@@ -535,11 +533,11 @@ proptest! {
         let large = Policy::new(models.into(), budget * times + spare).unwrap();
         let problem = Problem { source: &source, policy: &large };
         let exhaustive = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-        let expected = exhaustive.run(Problem { source: &setting.rows, policy: &small }, &Watch::new()).unwrap();
+        let expected = exhaustive.run(Problem { source: &setting.rows, policy: &small }, &Progress::new()).unwrap();
         for algorithm in algorithm::traversals() {
-            for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_))) {
-                let search = Search { algorithm: algorithm.item, checker, threads: 2, ..Search::incognito() };
-                match search.run(problem, &Watch::new()) {
+            for judge in judges().into_iter().filter(|judge| !matches!(judge, JudgeKind::Bitmap(_))) {
+                let search = Search { algorithm: algorithm.item, judge, threads: 2, ..Search::incognito() };
+                match search.run(problem, &Progress::new()) {
                     Ok(outcome) if outcome.coverage == Coverage::Complete => {
                         prop_assert_eq!(&outcome.holding, &expected.holding, "{:?}", search);
                     }
@@ -551,8 +549,8 @@ proptest! {
         let (attributes, lattice, holding) = (&setting.attributes, &expected.lattice, &expected.holding);
         let costs = Costs::new(problem, attributes).unwrap();
         for entry in metric::ALL {
-            let best = metric::best(problem, attributes, lattice, holding, &costs, entry.item, &Watch::new());
-            let found = optimum(problem, attributes, &costs, entry.item, &Watch::new()).unwrap().best;
+            let best = metric::best(problem, attributes, lattice, holding, &costs, entry.item, &Progress::new());
+            let found = optimum(problem, attributes, &costs, entry.item, &Progress::new()).unwrap().best;
             prop_assert_eq!(node_of(&best.unwrap()), node_of(&found), "{}", entry.name);
             prop_assert!(found.is_none_or(|best| best.statistics.suppressed_rows % times == 0));
         }
@@ -657,7 +655,7 @@ fn small() -> Sample {
 
 /// An engine that is asked again and again is slow, however fast it answers.
 #[test]
-fn the_checker_kept_asks_few_questions() {
+fn the_judge_snapshots_asks_few_questions() {
     let columns: [(u64, &[u64]); 5] =
         [(20, &[2, 10, 20]), (8, &[2, 8]), (30, &[3, 6, 12, 36]), (5, &[5]), (12, &[4, 12])];
     for (n_rows, times) in [(60, 1), (300, 1), (60, 10_000), (300, 10_000)] {
@@ -680,13 +678,14 @@ fn the_checker_kept_asks_few_questions() {
             let whole = algorithm::traversals().filter(|entry| entry.item != Traversal::Incognito);
             for entry in whole {
                 let search =
-                    Search { algorithm: entry.item, checker: CheckerKind::Kept, ..Search::incognito() };
-                let n_asked = n_asked(&|| _ = search.run(problem, &Watch::new()).unwrap());
+                    Search { algorithm: entry.item, judge: JudgeKind::Snapshots, ..Search::incognito() };
+                let n_asked = n_asked(&|| _ = search.run(problem, &Progress::new()).unwrap());
                 assert!(n_asked <= 5, "{}: {n_asked} questions, budget {budget}", entry.name);
             }
             for entry in metric::ALL {
-                let best =
-                    || _ = optimum(problem, &setting.attributes, &costs, entry.item, &Watch::new()).unwrap();
+                let best = || {
+                    _ = optimum(problem, &setting.attributes, &costs, entry.item, &Progress::new()).unwrap();
+                };
                 // One more for the groups of the best node.
                 let n_asked = n_asked(&best);
                 assert!(n_asked <= 6, "{}: {n_asked} questions, budget {budget}", entry.name);
@@ -705,7 +704,7 @@ fn what_needs_the_records_says_so_and_what_to_do() {
     let attributes = &setting.attributes;
     let costs = Costs::new(problem, attributes).unwrap();
     let aim = Aim { metric: metric::ALL[0].item, costs: &costs };
-    let watch = Watch::new();
+    let progress = Progress::new();
     let is_refused = |name: &str, error: Error| {
         assert!(needs_records(&error), "{name}: {error}");
         assert!(error.to_string().contains(name), "{name}: {error}");
@@ -725,15 +724,15 @@ fn what_needs_the_records_says_so_and_what_to_do() {
             metric: "loss",
             domains: &domains,
             settings: &settings,
-            watch: &watch,
+            progress: &progress,
         };
         is_refused(entry.name, (entry.item.run)(&task).map(|_| ()).unwrap_err());
         n_refused += 1;
     }
     assert_eq!(n_refused, 7);
-    let bitmap = check::ALL.iter().find(|entry| entry.name == "bitmap").unwrap().item;
-    let search = Search { checker: bitmap, ..Search::incognito() };
-    is_refused("`bitmap`", search.run(problem, &watch).unwrap_err());
+    let bitmap = judge::ALL.iter().find(|entry| entry.name == "bitmap").unwrap().item;
+    let search = Search { judge: bitmap, ..Search::incognito() };
+    is_refused("`bitmap`", search.run(problem, &progress).unwrap_err());
 }
 
 /// Everything that a demand can ask for, of one group at the bottom of [`small`].
@@ -881,15 +880,14 @@ fn wrong_answers_are_refused_by_every_search() {
             assert!(error.to_string().contains(message), "{error}");
         };
         for algorithm in algorithm::traversals() {
-            for checker in checkers().into_iter().filter(|checker| !matches!(checker, CheckerKind::Bitmap(_)))
-            {
-                let search = Search { algorithm: algorithm.item, checker, ..Search::incognito() };
-                is_refused(search.run(problem, &Watch::new()).unwrap_err());
+            for judge in judges().into_iter().filter(|judge| !matches!(judge, JudgeKind::Bitmap(_))) {
+                let search = Search { algorithm: algorithm.item, judge, ..Search::incognito() };
+                is_refused(search.run(problem, &Progress::new()).unwrap_err());
             }
         }
         is_refused(refused_rows(problem, &[Grouping::of_levels(&[0, 1])]).unwrap_err());
         is_refused(PerLevel::new(problem, &[1, 1]).map(|_| ()).unwrap_err());
         let question = KRange { source: &source, unit: Unit::Persons, budget: 0, k: 2..=3 };
-        is_refused(every_k(&question, &Watch::new()).map(|_| ()).unwrap_err());
+        is_refused(every_k(&question, &Progress::new()).map(|_| ()).unwrap_err());
     }
 }

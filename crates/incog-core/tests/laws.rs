@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::Search;
-use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyWidth, Method, Rows, Scratch};
 use incog_core::group::Demand;
 use incog_core::hierarchy::{Attribute, Attributes, Hierarchy};
+use incog_core::judge::Problem;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::{
@@ -226,10 +226,10 @@ proptest! {
         let problem = Problem { source: &rows, policy: &policy };
         let weights = weights[..attributes.len()].to_vec();
         let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights.clone()).unwrap();
-        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Progress::new()).unwrap();
         let nodes: Vec<usize> = outcome.holding.iter().collect();
         let described =
-            metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Watch::new()).unwrap();
+            metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Progress::new()).unwrap();
         prop_assert_eq!(described.len(), nodes.len());
         let mut scores = vec![Vec::new(); metric::ALL.len()];
         for node in &described {
@@ -280,7 +280,7 @@ proptest! {
         // The best node by each metric; ties by height, then in column order.
         for (entry, mut scores) in metric::ALL.iter().zip(scores) {
             let best =
-                metric::best(problem, &attributes, &outcome.lattice, &outcome.holding, &costs, entry.item, &Watch::new())
+                metric::best(problem, &attributes, &outcome.lattice, &outcome.holding, &costs, entry.item, &Progress::new())
                     .unwrap();
             // With random weights equal scores are rare; ties have a test of their own.
             scores.sort_by(|a, b| {
@@ -339,7 +339,7 @@ proptest! {
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &rows, policy: &policy };
         let costs = Costs::new(problem, &attributes).unwrap();
-        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Progress::new()).unwrap();
         // All columns have the same hierarchy, so the sums of (leaves - 1) and of levels are whole numbers.
         let hierarchy = &sample.columns[0].hierarchy;
         let loss = |levels: &Vec<u8>| -> u64 {
@@ -366,7 +366,7 @@ proptest! {
         for (name, expected) in [("loss", by_loss), ("precision", by_climb)] {
             let metric = incog_core::registry::find(metric::ALL, name).unwrap().item;
             let best = metric::best(
-                problem, &attributes, &outcome.lattice, &outcome.holding, &costs, metric, &Watch::new(),
+                problem, &attributes, &outcome.lattice, &outcome.holding, &costs, metric, &Progress::new(),
             ).unwrap();
             prop_assert_eq!(best.map(|best| best.statistics.levels), expected.cloned(), "{}", name);
         }
@@ -457,7 +457,7 @@ fn equal_sums_are_equal_although_their_floats_differ() {
     let costs = Costs::new(problem, &attributes).unwrap();
     let lattice = Lattice::new(&attributes.heights()).unwrap();
     let nodes = [lattice.node(&[1, 2, 3]), lattice.node(&[3, 2, 1])];
-    let described = metric::describe(problem, &attributes, &lattice, &nodes, &Watch::new()).unwrap();
+    let described = metric::describe(problem, &attributes, &lattice, &nodes, &Progress::new()).unwrap();
     let (rising, falling) = (&described[0].statistics, &described[1].statistics);
     for name in ["loss", "precision"] {
         let metric = incog_core::registry::find(metric::ALL, name).unwrap().item;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{Search, TopDownOptions, top_down};
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Distortion, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{PerGroup, Recoding};
@@ -128,9 +128,9 @@ proptest! {
         let problem = Problem { source: &rows, policy: &policy };
         let weights = weights[..attributes.len()].to_vec();
         let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
-        let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
+        let outcome = Search::incognito().run(problem, &Progress::new()).unwrap();
         let nodes: Vec<usize> = outcome.holding.iter().collect();
-        for node in metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Watch::new()).unwrap() {
+        for node in metric::describe(problem, &attributes, &outcome.lattice, &nodes, &Progress::new()).unwrap() {
             let levels = &node.statistics.levels;
             let out = naive::rows_to_suppress(&sample, levels, k);
             let row_levels: RowLevels =
@@ -198,7 +198,7 @@ proptest! {
         let rows = Rows::new(&table, &attributes).unwrap();
         let policy = Policy::k_anonymity(k).unwrap();
         let problem = Problem { source: &rows, policy: &policy };
-        let Some(found) = top_down(problem, TopDownOptions { seed }, &Watch::new()).unwrap() else {
+        let Some(found) = top_down(problem, TopDownOptions { seed }, &Progress::new()).unwrap() else {
             return Ok(());
         };
         let row_levels: RowLevels = (0..sample.n_rows())

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{Search, Traversal, optimum};
-use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{FrequencySource, KeyWidth, Method, Rows};
+use incog_core::judge::{JudgeKind, Problem};
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::Policy;
@@ -70,7 +70,7 @@ fn several_threads_count_search_and_recode_like_one() {
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             let problem = Problem { source: &rows, policy: &policy };
             let costs = Costs::new(problem, &attributes).unwrap();
-            let search = || optimum(problem, &attributes, &costs, loss, &Watch::new()).unwrap();
+            let search = || optimum(problem, &attributes, &costs, loss, &Progress::new()).unwrap();
             let (alone, shared) = (one.install(search), three.install(search));
             let (alone, best) = (alone.best.unwrap(), shared.best.unwrap());
             assert_eq!((alone.node, &alone.statistics), (best.node, &best.statistics), "k = {k}, {budget}");
@@ -93,8 +93,8 @@ fn equal_records_are_looked_at_a_few_times_however_many_they_are() {
     let rows = Rows::new(&table, &attributes).unwrap();
     let policy = Policy::k_anonymity(200).unwrap().with_budget(N_ROWS as u64 / 100);
     let problem = Problem { source: &rows, policy: &policy };
-    let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
-    let found = search.run(problem, &Watch::new()).unwrap();
+    let search = Search { algorithm: Traversal::Cover, judge: JudgeKind::Snapshots, ..Search::incognito() };
+    let found = search.run(problem, &Progress::new()).unwrap();
     assert!(found.work.nodes_checked > 15, "{:?}", found.work);
     assert!(found.work.table_scans < 8, "{:?}", found.work);
 }

@@ -3,15 +3,15 @@
 use incog_core::algorithm::{
     self, Limits, MARKINGS, Outcome, Quality, Search, Traversal, best_first, has_best_first_search, optimum,
 };
-use incog_core::check::{self, BitmapOptions, CheckerKind, Intersect, Problem, Stop};
 use incog_core::frequency::{FrequencySource, Method, Rows};
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{self, BitmapOptions, Intersect, JudgeKind, Problem, Stop};
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{self, Closure, Parameters, Policy, PrivacyModel, Pruning};
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::table::Table;
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
 use incog_testkit::random::require;
@@ -80,13 +80,13 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// Every registered checker, and bitmaps made in every way.
-fn checkers() -> Vec<CheckerKind> {
+/// Every registered judge, and bitmaps made in every way.
+fn judges() -> Vec<JudgeKind> {
     let ways = [Intersect::OneLevel, Intersect::Reusing].into_iter().flat_map(|intersect| {
         [Stop::Early, Stop::AtTheEnd]
-            .map(|stop| CheckerKind::Bitmap(BitmapOptions { intersect, stop, memory: None }))
+            .map(|stop| JudgeKind::Bitmap(BitmapOptions { intersect, stop, memory: None }))
     });
-    check::ALL.iter().map(|entry| entry.item).chain(ways).collect()
+    judge::ALL.iter().map(|entry| entry.item).chain(ways).collect()
 }
 
 fn levels_of(outcome: &Outcome, nodes: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {
@@ -116,23 +116,19 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
     }
     let nodes: Vec<Vec<u8>> = expected.iter().map(|(levels, _)| levels.clone()).collect();
     for algorithm in algorithm::traversals() {
-        for checker in checkers() {
+        for judge in judges() {
             for marking in MARKINGS {
-                let search = Search {
-                    algorithm: algorithm.item,
-                    checker,
-                    marking: marking.item,
-                    ..Search::incognito()
-                };
-                let watch = Watch::new();
-                let outcome = match search.run(problem, &watch) {
+                let search =
+                    Search { algorithm: algorithm.item, judge, marking: marking.item, ..Search::incognito() };
+                let progress = Progress::new();
+                let outcome = match search.run(problem, &progress) {
                     Ok(outcome) => outcome,
                     Err(error) => {
-                        // A checker may say that it is not for this policy, and Samarati that it must prune.
+                        // A judge may say that it is not for this policy, and Samarati that it must prune.
                         prop_assert_eq!(error.kind(), ErrorKind::Policy, "{:?}: {}", search, error);
                         let demand = policy.demand();
                         let by_persons = demand.persons || !demand.persons_by_value.is_empty();
-                        let is_bitmap = matches!(checker, CheckerKind::Bitmap(_));
+                        let is_bitmap = matches!(judge, JudgeKind::Bitmap(_));
                         let not_for_bitmaps = by_persons || policy.budget() > 0 && policy.compares();
                         let must_prune = algorithm.item == Traversal::Samarati;
                         prop_assert!(
@@ -145,7 +141,7 @@ fn check(setting: &Setting<'_>, requires: &[Require], budget: u64) -> Result<(),
                         continue;
                     }
                 };
-                prop_assert_eq!(watch.nodes_judged(), outcome.work.nodes_checked, "{:?}", search);
+                prop_assert_eq!(progress.nodes_judged(), outcome.work.nodes_checked, "{:?}", search);
                 if algorithm.item == Traversal::Samarati {
                     let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
                     let lowest = nodes.iter().min_by_key(|node| height(node));
@@ -177,22 +173,23 @@ fn check_metrics(
 ) -> Result<(), TestCaseError> {
     let problem = Problem { source: &setting.rows, policy };
     let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-    let outcome = all.run(problem, &Watch::new()).unwrap();
+    let outcome = all.run(problem, &Progress::new()).unwrap();
     let (attributes, lattice) = (&setting.attributes, &outcome.lattice);
     let nodes: Vec<usize> = outcome.holding.iter().collect();
-    let described = metric::describe(problem, attributes, lattice, &nodes, &Watch::new()).unwrap();
+    let described = metric::describe(problem, attributes, lattice, &nodes, &Progress::new()).unwrap();
     let suppressed: Vec<u64> = described.iter().map(|node| node.statistics.suppressed_rows).collect();
     prop_assert_eq!(suppressed, expected.iter().map(|(_, rows)| *rows).collect::<Vec<_>>());
     let costs = Costs::new(problem, attributes).unwrap();
     for entry in metric::ALL {
-        let found = optimum(problem, attributes, &costs, entry.item, &Watch::new()).unwrap();
+        let found = optimum(problem, attributes, &costs, entry.item, &Progress::new()).unwrap();
         let holding = &outcome.holding;
-        let best = metric::best(problem, attributes, lattice, holding, &costs, entry.item, &Watch::new());
+        let best = metric::best(problem, attributes, lattice, holding, &costs, entry.item, &Progress::new());
         let name = entry.name;
         let best = best.unwrap();
         if has_best_first_search(entry.item) {
             let limits = Limits::default();
-            let found = best_first(problem, attributes, &costs, entry.item, limits, &Watch::new()).unwrap();
+            let found =
+                best_first(problem, attributes, &costs, entry.item, limits, &Progress::new()).unwrap();
             prop_assert_eq!(found.best.as_ref(), best.as_ref().map(|best| &best.statistics), "{}", name);
             prop_assert_eq!(found.quality, Quality::Optimal);
         }
@@ -283,7 +280,7 @@ proptest! {
         let setting = Setting::new(&sample, None);
         let policy = setting.policy(&[require(privacy::ALL[model].name, &sample, &picks)], budget);
         let outcome = Search::incognito()
-            .run(Problem { source: &setting.rows, policy: &policy }, &Watch::new())
+            .run(Problem { source: &setting.rows, policy: &policy }, &Progress::new())
             .unwrap();
         if let Err(error) = policy.feasible(sample.n_rows() as u64) {
             prop_assert!(outcome.holding.is_empty(), "{}", error);
@@ -329,7 +326,7 @@ proptest! {
             let problem = Problem { source: &setting.rows, policy: &k_only };
             let costs = Costs::new(problem, &setting.attributes).unwrap();
             let loss = incog_core::registry::find(metric::ALL, "loss").unwrap().item;
-            let best = optimum(problem, &setting.attributes, &costs, loss, &Watch::new()).unwrap().best;
+            let best = optimum(problem, &setting.attributes, &costs, loss, &Progress::new()).unwrap().best;
             let levels = best.map(|best| best.statistics.levels);
             if let Some(levels) = &levels {
                 let out = setting.left_out(levels, &requires, budget);
@@ -506,7 +503,7 @@ fn counted_by_persons_two_admitted_groups_may_merge_to_a_refused_one() {
     let policy = setting.policy(&[Require::k_anonymity(2), require], 0);
     assert_eq!(policy.closure(), Closure::None);
     let problem = Problem { source: &setting.rows, policy: &policy };
-    let outcome = Search::incognito().run(problem, &Watch::new()).unwrap();
+    let outcome = Search::incognito().run(problem, &Progress::new()).unwrap();
     assert_eq!(levels_of(&outcome, outcome.holding.iter()), [[0]], "level 1 fails");
     assert_eq!(outcome.left_open, Some(2));
     assert!(policy.feasible(8).is_ok(), "lemma 1 is about rows");
@@ -527,7 +524,8 @@ fn nodes_that_k_anonymity_rules_out_are_not_judged_again() {
     let policy = setting.policy(&[Require::k_anonymity(2), alpha], 1);
     for algorithm in [Traversal::BottomUp, Traversal::Incognito] {
         let search = Search { algorithm, ..Search::incognito() };
-        let outcome = search.run(Problem { source: &setting.rows, policy: &policy }, &Watch::new()).unwrap();
+        let outcome =
+            search.run(Problem { source: &setting.rows, policy: &policy }, &Progress::new()).unwrap();
         assert_eq!(outcome.left_open, Some(2));
         // Levels 0 and 1 for k, which marks level 2; then levels 1 and 2 for all.
         assert_eq!(outcome.work.nodes_checked, 4);

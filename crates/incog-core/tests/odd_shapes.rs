@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{Search, Traversal};
-use incog_core::check::{BitmapOptions, CheckerKind, Intersect, Problem, Stop};
 use incog_core::frequency::{FrequencySource, KeyWidth, Rows};
+use incog_core::judge::{BitmapOptions, Intersect, JudgeKind, Problem, Stop};
 use incog_core::privacy::Policy;
 use incog_testkit::{Sample, SampleColumn, naive};
 
@@ -59,14 +59,14 @@ fn rows_to_suppress(sample: &Sample, k: u64) -> HashMap<Vec<u8>, u64> {
     naive::all_nodes(&sample.heights()).into_iter().map(of_node).collect()
 }
 
-fn bitmaps(memory: Option<u64>) -> Vec<CheckerKind> {
+fn bitmaps(memory: Option<u64>) -> Vec<JudgeKind> {
     let intersects = [Intersect::OneLevel, Intersect::Reusing, Intersect::DepthFirst];
     let both =
         |intersect| [Stop::Early, Stop::AtTheEnd].map(|stop| BitmapOptions { intersect, stop, memory });
-    intersects.into_iter().flat_map(both).map(CheckerKind::Bitmap).collect()
+    intersects.into_iter().flat_map(both).map(JudgeKind::Bitmap).collect()
 }
 
-fn check(sample: &Sample, ks: &[u64], checkers: &[CheckerKind], width: Option<KeyWidth>) {
+fn check(sample: &Sample, ks: &[u64], judges: &[JudgeKind], width: Option<KeyWidth>) {
     let table = sample.table();
     let attributes = sample.attributes(&table);
     let rows = match width {
@@ -78,16 +78,16 @@ fn check(sample: &Sample, ks: &[u64], checkers: &[CheckerKind], width: Option<Ke
         let refused = rows_to_suppress(sample, k);
         for budget in [0, 1, n_rows / 10, n_rows] {
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
-            for &checker in checkers {
+            for &judge in judges {
                 for (threads, algorithm) in [
                     (1, Traversal::Incognito),
                     (3, Traversal::Incognito),
                     (1, Traversal::Exhaustive),
                     (1, Traversal::BottomUp),
                 ] {
-                    let search = Search { checker, threads, algorithm, ..Search::incognito() };
+                    let search = Search { judge, threads, algorithm, ..Search::incognito() };
                     let outcome =
-                        search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
+                        search.run(Problem { source: &rows, policy: &policy }, &Progress::new()).unwrap();
                     for (node, levels) in naive::all_nodes(&sample.heights()).iter().enumerate() {
                         let is_in = outcome
                             .holding
@@ -154,7 +154,7 @@ fn bitmaps_judge_right_with_many_labels_of_two_columns() {
         column(0, 60_000, 20_000, false, &[50, 20_000]),
         column(1, 60_000, 30_000, false, &[50, 30_000]),
     ]);
-    check(&sample, &[1, 2], &[CheckerKind::Bitmap(BitmapOptions::BEST)], None);
+    check(&sample, &[1, 2], &[JudgeKind::Bitmap(BitmapOptions::BEST)], None);
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn bitmaps_judge_right_whatever_the_keys_width() {
         for (k, budget) in [(2, 0), (5, 20)] {
             let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
             let refused = rows_to_suppress(&sample, k);
-            for checker in bitmaps(None) {
+            for judge in bitmaps(None) {
                 for algorithm in [Traversal::Incognito, Traversal::BottomUp] {
-                    let search = Search { checker, algorithm, ..Search::incognito() };
+                    let search = Search { judge, algorithm, ..Search::incognito() };
                     let outcome =
-                        search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
+                        search.run(Problem { source: &rows, policy: &policy }, &Progress::new()).unwrap();
                     let found: Vec<Vec<u8>> =
                         outcome.holding.iter().map(|node| outcome.lattice.levels(node).collect()).collect();
                     assert!(found.iter().all(|levels| refused[levels] <= budget), "{search:?}");
@@ -221,7 +221,7 @@ fn a_tight_bound_changes_no_verdict() {
     let problem = Problem { source: &rows, policy: &policy };
     let run = |memory| {
         let options = BitmapOptions { memory, intersect: Intersect::OneLevel, ..BitmapOptions::BEST };
-        CheckerKind::Bitmap(options).prepare(problem, &Watch::new()).map(|checker| checker.peak_bytes())
+        JudgeKind::Bitmap(options).prepare(problem, &Progress::new()).map(|judge| judge.peak_bytes())
     };
     let need = run(None).unwrap();
     let least = (0..2 * need).find(|&memory| run(Some(memory)).is_ok()).unwrap();
@@ -241,9 +241,9 @@ fn reusing_keeps_less_under_a_bound() {
     let problem = Problem { source: &rows, policy: &policy };
     let peak = |intersect, memory| {
         let options = BitmapOptions { memory, intersect, stop: Stop::AtTheEnd };
-        let checker = CheckerKind::Bitmap(options).prepare(problem, &Watch::new()).unwrap();
-        Search::incognito().run_with(&*checker, problem, &Watch::new()).unwrap();
-        checker.peak_bytes()
+        let judge = JudgeKind::Bitmap(options).prepare(problem, &Progress::new()).unwrap();
+        Search::incognito().run_with(&*judge, problem, &Progress::new()).unwrap();
+        judge.peak_bytes()
     };
     let index = peak(Intersect::OneLevel, None);
     let (bounded, free) = (peak(Intersect::Reusing, Some(index)), peak(Intersect::Reusing, None));

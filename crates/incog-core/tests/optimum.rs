@@ -1,11 +1,11 @@
 //! The best node is found without all the others, and is the same.
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{Search, Traversal, optimum};
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Mask, Side, Spec};
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Costs, Direction, Needs};
 use incog_core::privacy::Policy;
 use incog_core::table::{Column, Role, Table};
@@ -24,14 +24,21 @@ fn check(sample: &Sample, k: u64, budget: u64, weights: Option<Vec<f64>>) -> Res
         costs = costs.with_weights(weights).unwrap();
     }
     let search = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-    let all = search.run(problem, &Watch::new()).unwrap();
+    let all = search.run(problem, &Progress::new()).unwrap();
     for entry in metric::ALL {
-        let best =
-            metric::best(problem, &attributes, &all.lattice, &all.holding, &costs, entry.item, &Watch::new())
-                .unwrap();
-        let watch = Watch::new();
-        let found = optimum(problem, &attributes, &costs, entry.item, &watch).unwrap();
-        prop_assert_eq!(watch.nodes_judged(), found.judged.len() as u64);
+        let best = metric::best(
+            problem,
+            &attributes,
+            &all.lattice,
+            &all.holding,
+            &costs,
+            entry.item,
+            &Progress::new(),
+        )
+        .unwrap();
+        let progress = Progress::new();
+        let found = optimum(problem, &attributes, &costs, entry.item, &progress).unwrap();
+        prop_assert_eq!(progress.nodes_judged(), found.judged.len() as u64);
         let mut judged: Vec<usize> = found.judged.iter().map(|&(node, _)| node).collect();
         judged.sort_unstable();
         prop_assert!(judged.windows(2).all(|pair| pair[0] < pair[1]), "no node is judged twice");
@@ -87,7 +94,7 @@ proptest! {
         let nodes: Vec<usize> = (0..lattice.n_nodes()).collect();
         let describe = |policy: &Policy| {
             let problem = Problem { source: &rows, policy };
-            metric::describe(problem, &attributes, &lattice, &nodes, &Watch::new()).unwrap()
+            metric::describe(problem, &attributes, &lattice, &nodes, &Progress::new()).unwrap()
         };
         for (kept, suppressed) in describe(&keeping).iter().zip(&describe(&suppressing)) {
             for entry in metric::ALL.iter().filter(|entry| entry.item.needs() != Needs::Groups) {
@@ -157,7 +164,7 @@ fn a_small_weight_is_heard_beside_a_large_one() {
     let weights = vec![f64::from(1 << 29), 1.0 / f64::from(1 << 29), 0.0];
     let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
     for entry in metric::ALL.iter().filter(|entry| entry.item.uses_weights()) {
-        let best = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap().best.unwrap();
+        let best = optimum(problem, &attributes, &costs, entry.item, &Progress::new()).unwrap().best.unwrap();
         assert_eq!(best.statistics.levels, [1, 0, 2], "{}", entry.name);
     }
 }
@@ -249,11 +256,11 @@ fn failing_early_changes_no_answer() {
         let problem = Problem { source: &rows, policy: &policy };
         let costs = Costs::new(problem, &attributes).unwrap();
         let metric = incog_core::registry::find(metric::ALL, "loss").unwrap().item;
-        let found = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap();
-        let every = Search::incognito().run(problem, &Watch::new()).unwrap();
+        let found = optimum(problem, &attributes, &costs, metric, &Progress::new()).unwrap();
+        let every = Search::incognito().run(problem, &Progress::new()).unwrap();
         let (lattice, holding) = (&every.lattice, &every.holding);
         let best =
-            metric::best(problem, &attributes, lattice, holding, &costs, metric, &Watch::new()).unwrap();
+            metric::best(problem, &attributes, lattice, holding, &costs, metric, &Progress::new()).unwrap();
         assert_eq!(found.best.map(|best| best.node), best.map(|best| best.node), "k = {k}");
         n_early += found.judged.iter().filter(|(_, refused)| refused.is_none()).count();
     }

@@ -11,17 +11,17 @@ use incog_core::algorithm::{
     self, Aim, Answer, Family, Limits, MARKINGS, MondrianOptions, Search, Settings, TopDownOptions,
     Traversal, best_first, mondrian, optimum, top_down,
 };
-use incog_core::check::{self, CheckerKind, Problem};
 use incog_core::frequency::Rows;
 use incog_core::group::{Demand, Group};
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{self, JudgeKind, Problem};
 use incog_core::metric::{self, Cells, Contribution, Costs, Metric, Needs, Statistics};
 use incog_core::privacy::{
     Closure, KAnonymity, Kind, Model, Parameter, Parameters, Policy, PrivacyModel, Sensitive,
 };
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::{Entry, Status};
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{ErrorKind, Progress, Result};
 use incog_testkit::{Sample, algorithms, naive, random};
 use proptest::prelude::*;
 
@@ -125,18 +125,18 @@ proptest! {
         }
         let height = |node: &Vec<u8>| node.iter().map(|&level| u32::from(level)).sum::<u32>();
         for algorithm in algorithm::traversals() {
-            for checker in check::ALL {
+            for judge in judge::ALL {
                 for marking in MARKINGS {
                     let search = Search {
                         algorithm: algorithm.item,
-                        checker: checker.item,
+                        judge: judge.item,
                         marking: marking.item,
                         ..Search::incognito()
                     };
-                    let outcome = match search.run(problem, &Watch::new()) {
+                    let outcome = match search.run(problem, &Progress::new()) {
                         Ok(outcome) => outcome,
                         Err(error) => {
-                            prop_assert!(matches!(checker.item, CheckerKind::Bitmap(_)), "{:?}: {}", search, error);
+                            prop_assert!(matches!(judge.item, JudgeKind::Bitmap(_)), "{:?}: {}", search, error);
                             prop_assert_eq!(error.kind(), ErrorKind::Policy);
                             continue;
                         }
@@ -154,15 +154,15 @@ proptest! {
         // The best node, found without all others.
         let costs = Costs::new(problem, &attributes).unwrap();
         let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-        let all = all.run(problem, &Watch::new()).unwrap();
+        let all = all.run(problem, &Progress::new()).unwrap();
         for entry in metric::ALL {
-            let found = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap().best;
+            let found = optimum(problem, &attributes, &costs, entry.item, &Progress::new()).unwrap().best;
             let (lattice, holding) = (&all.lattice, &all.holding);
-            let best = metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Watch::new());
+            let best = metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Progress::new());
             prop_assert_eq!(found.map(|found| found.node), best.unwrap().map(|best| best.node), "{}", entry.name);
         }
         let first = metric::ALL[0].item;
-        let found = best_first(problem, &attributes, &costs, first, Limits::default(), &Watch::new()).unwrap();
+        let found = best_first(problem, &attributes, &costs, first, Limits::default(), &Progress::new()).unwrap();
         prop_assert_eq!(found.best.is_some(), !expected.is_empty());
     }
 }
@@ -180,24 +180,27 @@ fn recodings_that_judge_groups_without_labels_refuse_the_model_by_its_name() {
     let problem = Problem { source: &rows, policy: &policy };
     let costs = Costs::new(problem, &attributes).unwrap();
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
-    let watch = Watch::new();
+    let progress = Progress::new();
     let check = |what: &str, error: incog_core::Error| {
         assert_eq!(error.kind(), ErrorKind::Policy, "{what}: {error}");
         assert!(error.to_string().contains("cannot promise 2-map"), "{what}: {error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("full-domain")), "{what}");
     };
-    check("top-down", top_down(problem, TopDownOptions::default(), &watch).unwrap_err());
+    check("top-down", top_down(problem, TopDownOptions::default(), &progress).unwrap_err());
     let others = ["full-subtree", "unrestricted"];
     let without_labels = |entry: &&Entry<algorithm::Algorithm>| {
         entry.item.family == Family::MultiDimension || others.contains(&entry.name)
     };
     for entry in algorithm::ALL.iter().filter(without_labels) {
         let settings = Settings::default();
-        check(entry.name, algorithms::run(entry, problem, &attributes, aim, &settings, &watch).unwrap_err());
+        check(
+            entry.name,
+            algorithms::run(entry, problem, &attributes, aim, &settings, &progress).unwrap_err(),
+        );
     }
     let domains = vec![None; attributes.len()];
     let options = MondrianOptions { domains, ..MondrianOptions::default() };
-    check("mondrian", mondrian(problem, &attributes, options, &watch).unwrap_err());
+    check("mondrian", mondrian(problem, &attributes, options, &progress).unwrap_err());
 }
 
 /// Every group has at most m rows of each value.
@@ -277,9 +280,9 @@ proptest! {
         };
         let expected: Vec<Vec<u8>> = naive::all_nodes(&sample.heights()).into_iter().filter(holds).collect();
         for algorithm in algorithm::traversals().filter(|entry| entry.item != Traversal::Samarati) {
-            for checker in check::ALL {
-                let search = Search { algorithm: algorithm.item, checker: checker.item, ..Search::incognito() };
-                let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new()).unwrap();
+            for judge in judge::ALL {
+                let search = Search { algorithm: algorithm.item, judge: judge.item, ..Search::incognito() };
+                let outcome = search.run(Problem { source: &rows, policy: &policy }, &Progress::new()).unwrap();
                 let found: Vec<Vec<u8>> =
                     outcome.holding.iter().map(|node| outcome.lattice.levels(node).collect()).collect();
                 prop_assert_eq!(&found, &expected, "{:?}", search);
@@ -352,18 +355,18 @@ proptest! {
         let is_close = |a: f64, b: f64| (a - b).abs() <= 1e-12;
         // Every node, with what it suppresses.
         let all = Search { algorithm: Traversal::Exhaustive, ..Search::incognito() };
-        let all = all.run(problem, &Watch::new()).unwrap();
+        let all = all.run(problem, &Progress::new()).unwrap();
         let nodes: Vec<usize> = (0..all.lattice.n_nodes()).collect();
-        for node in metric::describe(problem, &attributes, &all.lattice, &nodes, &Watch::new()).unwrap() {
+        for node in metric::describe(problem, &attributes, &all.lattice, &nodes, &Progress::new()).unwrap() {
             let scores = [own, other].map(|metric| metric.score(&costs, &node.statistics));
             prop_assert!(is_close(scores[0], scores[1]), "{:?}", scores);
         }
         let score = |statistics: &Statistics| own.score(&costs, statistics);
-        let watch = Watch::new();
-        let nodes = [own, other].map(|metric| optimum(problem, &attributes, &costs, metric, &watch).unwrap().best);
+        let progress = Progress::new();
+        let nodes = [own, other].map(|metric| optimum(problem, &attributes, &costs, metric, &progress).unwrap().best);
         let scores = nodes.map(|node| node.map(|node| score(&node.statistics)));
         let limits = Limits::default();
-        let first = best_first(problem, &attributes, &costs, other, limits, &watch).unwrap().best;
+        let first = best_first(problem, &attributes, &costs, other, limits, &progress).unwrap().best;
         for score in [scores[1], first.as_ref().map(score)] {
             prop_assert_eq!(score.is_some(), scores[0].is_some());
             prop_assert!(score.zip(scores[0]).is_none_or(|(a, b)| is_close(a, b)), "{:?} {:?}", score, scores[0]);
@@ -373,7 +376,7 @@ proptest! {
             let entry = incog_core::registry::find(algorithm::ALL, name).unwrap();
             let found = [own, other].map(|metric| {
                 let aim = Aim { costs: &costs, metric };
-                let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+                let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
                 found.map(|found| match found {
                     Answer::Node(node) => node.statistics,
                     Answer::Recoding { recoding, .. } => match *recoding {
@@ -391,7 +394,7 @@ proptest! {
         // Groups with levels of their own: what is found by both is measured alike.
         for entry in algorithm::ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {
             let aim = Aim { costs: &costs, metric: other };
-            let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+            let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
             let Some(Answer::Recoding { recoding, .. }) = found else { continue };
             let Recoding::PerGroup(groups) = *recoding else { panic!("{}", entry.name) };
             let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();

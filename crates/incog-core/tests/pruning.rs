@@ -5,11 +5,11 @@
 //! A and B are one group with 4 of 6: all six rows would have to go.
 
 use incog_core::algorithm::{self, MARKINGS, Search, Traversal};
-use incog_core::check::{self, Problem};
 use incog_core::frequency::Rows;
 use incog_core::group::{Demand, Group};
+use incog_core::judge::{self, Problem};
 use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{ErrorKind, Progress, Result};
 use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
 
@@ -62,15 +62,15 @@ fn check(sample: &Sample, k: u64, budget: u64) -> std::result::Result<(), TestCa
     let policy = policy(k, budget);
     let expected = expected(sample, k, budget);
     for algorithm in algorithm::traversals() {
-        for checker in check::ALL {
+        for judge in judge::ALL {
             for marking in MARKINGS {
                 let search = Search {
                     algorithm: algorithm.item,
-                    checker: checker.item,
+                    judge: judge.item,
                     marking: marking.item,
                     ..Search::incognito()
                 };
-                let outcome = search.run(Problem { source: &rows, policy: &policy }, &Watch::new());
+                let outcome = search.run(Problem { source: &rows, policy: &policy }, &Progress::new());
                 if algorithm.item == Traversal::Samarati {
                     if budget > 0 {
                         prop_assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Policy);

@@ -1,7 +1,7 @@
 //! What a node would suppress, counted as small as can be, is what its groups say.
 
-use incog_core::check::{Problem, refused_rows};
 use incog_core::frequency::{FrequencySource, KeyWidth, Method, Rows};
+use incog_core::judge::{Problem, refused_rows};
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::privacy::Policy;
 use incog_testkit::random;

@@ -3,12 +3,12 @@
 //! One test: the seed is of the whole process.
 
 use incog_core::algorithm::{self, Search, TopDownOptions, optimum, top_down};
-use incog_core::check::{self, Problem};
 use incog_core::frequency::{KeyWidth, Rows};
+use incog_core::judge::{self, Problem};
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{PerLevel, Recoding};
-use incog_core::{Watch, hash};
+use incog_core::{Progress, hash};
 use incog_testkit::{Sample, SampleColumn};
 
 /// Everything that can be seen of some searches, as text.
@@ -22,7 +22,7 @@ fn results(sample: &Sample, k: u64, budget: u64, widths: &[KeyWidth], is_small: 
         let problem = Problem { source: &rows, policy: &policy };
         let costs = Costs::new(problem, &attributes).unwrap();
         for entry in metric::ALL {
-            let found = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap();
+            let found = optimum(problem, &attributes, &costs, entry.item, &Progress::new()).unwrap();
             let best = found.best.map(|best| (best.node, best.statistics));
             results.push(format!("{}: {best:?} by {:?}", entry.name, found.judged));
             if let Some((_, best)) = best {
@@ -32,17 +32,17 @@ fn results(sample: &Sample, k: u64, budget: u64, widths: &[KeyWidth], is_small: 
             }
         }
         let pairs = algorithm::traversals()
-            .flat_map(|algorithm| check::ALL.iter().map(move |checker| (algorithm, checker)))
+            .flat_map(|algorithm| judge::ALL.iter().map(move |judge| (algorithm, judge)))
             .filter(|_| is_small);
-        for (algorithm, checker) in pairs {
-            let search = Search { algorithm: algorithm.item, checker: checker.item, ..Search::incognito() };
-            let found = search.run(problem, &Watch::new()).unwrap();
+        for (algorithm, judge) in pairs {
+            let search = Search { algorithm: algorithm.item, judge: judge.item, ..Search::incognito() };
+            let found = search.run(problem, &Progress::new()).unwrap();
             let holding: Vec<usize> = found.holding.iter().collect();
-            let names = (algorithm.name, checker.name);
+            let names = (algorithm.name, judge.name);
             results.push(format!("{names:?}: {holding:?} {:?} {:?}", found.minimal, found.work));
         }
         if is_small {
-            let local = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap();
+            let local = top_down(problem, TopDownOptions::default(), &Progress::new()).unwrap();
             results.push(format!("top-down: {local:?}"));
         }
     }

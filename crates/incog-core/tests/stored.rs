@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use incog_core::algorithm::{KRange, Search, Traversal, every_k, optimum};
-use incog_core::check::{CheckerKind, Problem};
 use incog_core::frequency::{FrequencySet, FrequencySource, Method, Rows, Store, Stored};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::{JudgeKind, Problem};
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{Policy, Unit};
 use incog_core::registry::find;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_testkit::{Sample, SampleColumn, naive, random};
 use proptest::prelude::*;
 
@@ -77,9 +77,9 @@ proptest! {
         let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         let problem = Problem { source: &source, policy: &policy };
-        let search = Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
+        let search = Search { algorithm: Traversal::Cover, judge: JudgeKind::Snapshots, ..Search::incognito() };
         for problem in [problem, Problem { source: &limited, policy: &policy }] {
-            let found = search.run(problem, &Watch::new()).unwrap();
+            let found = search.run(problem, &Progress::new()).unwrap();
             let holding: Vec<Vec<u8>> =
                 found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
             prop_assert_eq!(&holding, &naive::satisfying(&sample, k, budget));
@@ -90,14 +90,14 @@ proptest! {
         for entry in metric::ALL {
             let best = |problem| {
                 let costs = Costs::new(problem, &attributes).unwrap();
-                let best = optimum(problem, &attributes, &costs, entry.item, &Watch::new()).unwrap().best;
+                let best = optimum(problem, &attributes, &costs, entry.item, &Progress::new()).unwrap().best;
                 best.map(|best| (best.node, best.statistics))
             };
             prop_assert_eq!(best(problem), best(in_memory), "{}", entry.name);
         }
         let every_k = |source| {
             let question = KRange { source, unit: Unit::Rows, budget, k: 1..=6 };
-            let found = every_k(&question, &Watch::new()).unwrap();
+            let found = every_k(&question, &Progress::new()).unwrap();
             (0..found.lattice.n_nodes()).map(|node| found.largest(node)).collect::<Vec<_>>()
         };
         prop_assert_eq!(every_k(&source as &dyn FrequencySource), every_k(&rows));
@@ -126,7 +126,7 @@ fn check_rooms(columns: Vec<SampleColumn>, policies: &[(u64, u64)], rooms: &[u64
         let best = |source: &dyn FrequencySource| {
             let problem = Problem { source, policy: &policy };
             let costs = Costs::new(problem, &attributes).unwrap();
-            let found = optimum(problem, &attributes, &costs, loss, &Watch::new()).unwrap();
+            let found = optimum(problem, &attributes, &costs, loss, &Progress::new()).unwrap();
             (found.best.map(|best| (best.node, best.statistics)), found.judged.len())
         };
         let (expected, n_judged) = best(&rows);
@@ -174,8 +174,8 @@ fn what_cannot_be_kept_is_done_without() {
         let stored = stored(&table, &attributes, room, None);
         for source in [&rows as &dyn FrequencySource, &stored] {
             let search =
-                Search { algorithm: Traversal::Cover, checker: CheckerKind::Kept, ..Search::incognito() };
-            let found = search.run(Problem { source, policy: &policy }, &Watch::new()).unwrap();
+                Search { algorithm: Traversal::Cover, judge: JudgeKind::Snapshots, ..Search::incognito() };
+            let found = search.run(Problem { source, policy: &policy }, &Progress::new()).unwrap();
             let holding: Vec<Vec<u8>> =
                 found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
             assert_eq!(holding, expected, "room {room}");
@@ -197,7 +197,7 @@ fn what_cannot_be_read_is_an_error() {
     let source = stored(&table, &attributes, 1 << 20, Some(0));
     let policy = Policy::k_anonymity(2).unwrap();
     let problem = Problem { source: &source, policy: &policy };
-    let read = |_| Search::incognito().run(problem, &Watch::new());
+    let read = |_| Search::incognito().run(problem, &Progress::new());
     // The first look at the records may pass.
     let failed = (0..2).map(read).find_map(Result::err);
     assert_eq!(failed.expect("the second look fails").kind(), ErrorKind::Io);

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::found::{Found, Quality};
 use incog_core::algorithm::{
     Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
 };
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
 use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy, Hierarchy};
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::{Fraction, KAnonymity, Parameters, Policy, PrivacyModel, Sensitive, build};
 use incog_core::recoding::validate::{Overlap, check_mondrian, check_ordered_set};
@@ -22,7 +22,7 @@ use incog_core::table::{Column, Role, Table};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::random;
-use incog_verify::{BoxesClaim, Claims, Finding, OrderClaim, OverlapClaim, RecodingClaim, Source};
+use incog_verify::{BoxesClaim, Claims, Finding, OrderClaim, OverlapClaim, RecodingClaim, Source, Style};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -347,13 +347,18 @@ fn order_claims(world: &World) -> Vec<Option<OrderClaim>> {
         Kind::Whole { step, bounds } => Some(OrderClaim::Numbers {
             step: step.unwrap_or(1).to_string(),
             bounds: bounds.map(|(least, end)| [least.to_string(), end.to_string()]),
+            style: Style::default(),
         }),
-        Kind::Tenths { step } => {
-            Some(OrderClaim::Numbers { step: format!("{}.{}", step / 10, step % 10), bounds: None })
-        }
-        Kind::Days { step } => {
-            Some(OrderClaim::Dates { step: step.unwrap_or(1).unsigned_abs(), bounds: None })
-        }
+        Kind::Tenths { step } => Some(OrderClaim::Numbers {
+            step: format!("{}.{}", step / 10, step % 10),
+            bounds: None,
+            style: Style::default(),
+        }),
+        Kind::Days { step } => Some(OrderClaim::Dates {
+            step: step.unwrap_or(1).unsigned_abs(),
+            bounds: None,
+            style: Style::default(),
+        }),
         Kind::Categories => Some(OrderClaim::Categories(CATEGORIES.map(str::to_owned).to_vec())),
         Kind::Tree { .. } => None,
     };
@@ -508,7 +513,7 @@ fn run_mondrian(
     let problem = Problem { source: &rows, policy };
     let options =
         MondrianOptions { domains: setting.domains.clone(), cuts, choice, extent, weights: Vec::new() };
-    mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap()
+    mondrian(problem, &setting.attributes, options, &Progress::new()).unwrap()
 }
 
 fn steps(max_steps: u64) -> Limits {
@@ -524,7 +529,7 @@ fn run_ordered_set(setting: &Setting, policy: &Policy, cost: Gain, max_nodes: u6
         weights: Vec::new(),
         limits: steps(max_nodes),
     };
-    ordered_set(problem, &setting.attributes, options, &Watch::new()).unwrap()
+    ordered_set(problem, &setting.attributes, options, &Progress::new()).unwrap()
 }
 
 const CHOICES: [Choice; 3] = [Choice::Median, Choice::Best(Gain::Loss), Choice::Best(Gain::Discernibility)];
@@ -801,7 +806,7 @@ fn a_column_without_an_order_and_a_limit_of_nothing_are_refused_with_advice() {
             weights: Vec::new(),
             limits: steps(max_nodes),
         };
-        ordered_set(problem, &setting.attributes, options, &Watch::new())
+        ordered_set(problem, &setting.attributes, options, &Progress::new())
     };
     let error = run(&setting.domains, 0).unwrap_err();
     assert!(error.to_string().contains("0 nodes") && error.hint().unwrap().contains("mondrian"));
@@ -809,7 +814,7 @@ fn a_column_without_an_order_and_a_limit_of_nothing_are_refused_with_advice() {
     assert!(
         error.to_string().contains("`q0` has no order") && error.hint().unwrap().contains("full-subtree")
     );
-    let cancelled = Watch::new();
+    let cancelled = Progress::new();
     cancelled.cancel();
     setting.domains = vec![None];
     let options = MondrianOptions { domains: setting.domains, ..MondrianOptions::default() };
@@ -832,7 +837,7 @@ fn weights_steer_which_attribute_is_cut() {
         let options =
             MondrianOptions { domains: setting.domains.clone(), weights, ..MondrianOptions::default() };
         let problem = Problem { source: &rows, policy: &policy };
-        let found = mondrian(problem, &setting.attributes, options, &Watch::new()).unwrap().unwrap();
+        let found = mondrian(problem, &setting.attributes, options, &Progress::new()).unwrap().unwrap();
         for (_, labels) in released(&setting, &found.recoding) {
             assert_eq!(labels[uncut], "[0, 10)");
         }
@@ -893,7 +898,7 @@ fn adult_is_cut_into_boxes_that_hold() {
             let claim =
                 if cuts == Cuts::Strict { OverlapClaim::DisjointBoxes } else { OverlapClaim::Allowed };
             let mut orders = vec![None; 8];
-            orders[0] = Some(OrderClaim::Numbers { step: "1".into(), bounds: None });
+            orders[0] = Some(OrderClaim::Numbers { step: "1".into(), bounds: None, style: Style::default() });
             assert_eq!(recheck(&setting, orders, &found.recoding, k, claim), []);
             let mut sizes: BTreeMap<Vec<String>, u64> = BTreeMap::new();
             for (_, labels) in released(&setting, &found.recoding) {

@@ -12,16 +12,16 @@ use incog_core::algorithm::single::{
     attribute_suppression, datafly, full_subtree, genetic, unrestricted,
 };
 use incog_core::algorithm::{self, Aim, Answer, Settings, optimum};
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Distortion, Metric, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::validate::{check_attribute_suppression, check_full_subtree, check_unrestricted};
 use incog_core::recoding::{PerLevel, PerValue, Recoding, Release};
 use incog_core::registry::find;
 use incog_core::table::Table;
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::naive::{self, Record};
@@ -489,13 +489,13 @@ proptest! {
         let costs = setting.costs();
         let metric = find(metric::ALL, name).unwrap().item;
         let aim = Aim { metric, costs: &costs };
-        let (problem, watch) = (setting.problem(), Watch::new());
+        let (problem, progress) = (setting.problem(), Progress::new());
         let nodes = naive::all_nodes(&sample.heights());
         let nodes: Vec<ValueLevels> = nodes.iter().map(|levels| of_node(&sample, levels)).collect();
         let best_node = setting.best(&nodes, name);
 
         let greedy = FullSubtreeOptions { max_cuts: 0, max_steps: 0, ..FullSubtreeOptions::new(aim) };
-        let greedy = full_subtree(problem, &setting.attributes, greedy, &watch).unwrap();
+        let greedy = full_subtree(problem, &setting.attributes, greedy, &progress).unwrap();
         prop_assert!(greedy.is_some() || best_node.is_none());
         let mut of_greedy = None;
         if let Some(Found { recoding, quality }) = greedy {
@@ -511,7 +511,7 @@ proptest! {
         }
 
         let moves = UnrestrictedOptions { max_recodings: 0, max_cuts: 0, ..UnrestrictedOptions::new(aim) };
-        let moved = unrestricted(problem, &setting.attributes, moves, &watch).unwrap();
+        let moved = unrestricted(problem, &setting.attributes, moves, &progress).unwrap();
         prop_assert_eq!(moved.is_some(), of_greedy.is_some());
         if let (Some(Found { recoding, quality }), Some(start)) = (moved, of_greedy) {
             prop_assert_eq!(quality, Quality::Heuristic);
@@ -520,8 +520,8 @@ proptest! {
         }
 
         let options = GeneticOptions { seed, max_evaluations: 200, ..GeneticOptions::new(aim) };
-        let node = genetic(problem, &setting.attributes, options, &watch).unwrap();
-        prop_assert_eq!(&node, &genetic(problem, &setting.attributes, options, &watch).unwrap());
+        let node = genetic(problem, &setting.attributes, options, &progress).unwrap();
+        prop_assert_eq!(&node, &genetic(problem, &setting.attributes, options, &progress).unwrap());
         if let Some(Found { recoding, quality }) = node {
             prop_assert_eq!(quality, Quality::Heuristic);
             let found = check_levels(&setting, &recoding, name)?;
@@ -538,7 +538,7 @@ proptest! {
     ) {
         prop_assume!(is_sensible(&sample, &requires));
         let setting = Setting::new(&sample, requires, None, budget);
-        let found = datafly(setting.problem(), &setting.attributes, DataflyOptions::default(), &Watch::new()).unwrap();
+        let found = datafly(setting.problem(), &setting.attributes, DataflyOptions::default(), &Progress::new()).unwrap();
         let heights = sample.heights();
         let mut levels = vec![0; heights.len()];
         let expected = loop {
@@ -584,7 +584,7 @@ proptest! {
         let costs = setting.costs();
         let metric = find(metric::ALL, name).unwrap().item;
         let options = AttributeSuppressionOptions::new(Aim { metric, costs: &costs });
-        let found = attribute_suppression(setting.problem(), &setting.attributes, options, &Watch::new()).unwrap();
+        let found = attribute_suppression(setting.problem(), &setting.attributes, options, &Progress::new()).unwrap();
         let nodes = naive::all_nodes(&sample.heights()).into_iter().map(|levels| of_node(&sample, &levels));
         let choices: Vec<ValueLevels> = nodes
             .filter(|levels| sample.columns.iter().zip(levels).all(|(column, levels)| is_suppression(column, levels)))
@@ -636,7 +636,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     let costs = setting.costs();
     let metric = find(metric::ALL, name).unwrap().item;
     let aim = Aim { metric, costs: &costs };
-    let (problem, watch) = (setting.problem(), Watch::new());
+    let (problem, progress) = (setting.problem(), Progress::new());
     let full_domain = setting.best(&all_recodings(sample, |_, levels| is_full_domain(levels)), name);
     let subtree = setting.best(&all_recodings(sample, is_full_subtree), name);
     let any = setting.best(&all_recodings(sample, |_, _| true), name);
@@ -644,7 +644,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     prop_assert!(subtree.is_none_or(|worse| is_no_worse(metric, any.unwrap(), worse)));
 
     let exact = FullSubtreeOptions { max_cuts: u64::MAX, ..FullSubtreeOptions::new(aim) };
-    let found = full_subtree(problem, &setting.attributes, exact, &watch).unwrap();
+    let found = full_subtree(problem, &setting.attributes, exact, &progress).unwrap();
     prop_assert_eq!(found.is_some(), subtree.is_some());
     if let (Some(Found { recoding, quality }), Some(best)) = (found, subtree) {
         prop_assert_eq!(quality, Quality::Optimal);
@@ -654,7 +654,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     }
 
     let branched = FullSubtreeOptions { max_cuts: 0, max_steps: u64::MAX, ..FullSubtreeOptions::new(aim) };
-    let found = full_subtree(problem, &setting.attributes, branched, &watch).unwrap();
+    let found = full_subtree(problem, &setting.attributes, branched, &progress).unwrap();
     if let (Some(Found { recoding, quality }), Some(best)) = (found, subtree) {
         let found = check_values(setting, &recoding, name)?;
         prop_assert_eq!(check_full_subtree(&recoding, &setting.attributes), Ok(()));
@@ -663,7 +663,7 @@ fn check_order(setting: &Setting<'_>, name: &str) -> Result<(), TestCaseError> {
     }
 
     let exact = UnrestrictedOptions { max_recodings: u64::MAX, ..UnrestrictedOptions::new(aim) };
-    let found = unrestricted(problem, &setting.attributes, exact, &watch).unwrap();
+    let found = unrestricted(problem, &setting.attributes, exact, &progress).unwrap();
     prop_assert_eq!(found.is_some(), any.is_some());
     if let (Some(Found { recoding, quality }), Some(best)) = (found, any) {
         prop_assert_eq!(quality, Quality::Optimal);
@@ -690,12 +690,13 @@ fn losses(sample: &Sample) -> ([f64; 3], Vec<String>, u64) {
     let costs = setting.costs();
     let metric = find(metric::ALL, "loss").unwrap().item;
     let aim = Aim { metric, costs: &costs };
-    let (problem, watch) = (setting.problem(), Watch::new());
-    let node = optimum(problem, &setting.attributes, &costs, metric, &watch).unwrap().best.unwrap();
+    let (problem, progress) = (setting.problem(), Progress::new());
+    let node = optimum(problem, &setting.attributes, &costs, metric, &progress).unwrap().best.unwrap();
     let subtree =
-        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
-    let any =
-        unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &watch).unwrap().unwrap();
+        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &progress).unwrap().unwrap();
+    let any = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &progress)
+        .unwrap()
+        .unwrap();
     assert_eq!([subtree.quality, any.quality], [Quality::Optimal; 2]);
     let of = |answer: &PerValue| {
         metric.score(&costs, &Statistics::of_values(problem, &setting.attributes, answer).unwrap())
@@ -743,10 +744,10 @@ fn labels_that_are_written_alike_are_one_group_whatever_their_level() {
             let setting = Setting::k(&sample, k, budget);
             let costs = setting.costs();
             let aim = Aim { metric: find(metric::ALL, name).unwrap().item, costs: &costs };
-            let (problem, watch) = (setting.problem(), Watch::new());
+            let (problem, progress) = (setting.problem(), Progress::new());
             for max_cuts in [0, u64::MAX] {
                 let options = FullSubtreeOptions { max_cuts, ..FullSubtreeOptions::new(aim) };
-                let found = full_subtree(problem, &setting.attributes, options, &watch).unwrap().unwrap();
+                let found = full_subtree(problem, &setting.attributes, options, &progress).unwrap().unwrap();
                 check_full_subtree(&found.recoding, &setting.attributes).unwrap();
                 let found = check_values(&setting, &found.recoding, name).unwrap();
                 let best = setting.best(&all_recodings(&sample, is_full_subtree), name).unwrap();
@@ -754,7 +755,7 @@ fn labels_that_are_written_alike_are_one_group_whatever_their_level() {
             }
             for max_recodings in [0, u64::MAX] {
                 let options = UnrestrictedOptions { max_recodings, ..UnrestrictedOptions::new(aim) };
-                let found = unrestricted(problem, &setting.attributes, options, &watch).unwrap().unwrap();
+                let found = unrestricted(problem, &setting.attributes, options, &progress).unwrap().unwrap();
                 let found = check_values(&setting, &found.recoding, name).unwrap();
                 let best = setting.best(&all_recodings(&sample, |_, _| true), name).unwrap();
                 assert!(max_recodings == 0 || is_close(found, best), "{k} {name}: {found} {best}");
@@ -809,8 +810,8 @@ fn on_adult_a_freer_model_loses_no_more() {
         let setting = Setting::new(&sample, requires, None, budget);
         let costs = setting.costs();
         let aim = Aim { metric, costs: &costs };
-        let (problem, watch) = (setting.problem(), Watch::new());
-        let node = optimum(problem, &setting.attributes, &costs, metric, &watch).unwrap().best.unwrap();
+        let (problem, progress) = (setting.problem(), Progress::new());
+        let node = optimum(problem, &setting.attributes, &costs, metric, &progress).unwrap().best.unwrap();
         let node = metric.score(&costs, &node.statistics);
         let of = |answer: &PerValue| {
             for (rows, values) in groups_of(&setting, answer).values() {
@@ -820,7 +821,7 @@ fn on_adult_a_freer_model_loses_no_more() {
             assert!(answer.suppressed_rows() <= budget);
             metric.score(&costs, &Statistics::of_values(problem, &setting.attributes, answer).unwrap())
         };
-        let found = full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch);
+        let found = full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &progress);
         let found = found.unwrap().unwrap();
         check_full_subtree(&found.recoding, &setting.attributes).unwrap();
         let subtree = of(&found.recoding);
@@ -829,7 +830,7 @@ fn on_adult_a_freer_model_loses_no_more() {
             assert_eq!(found.quality, Quality::Optimal, "{k}");
             assert!(is_close(subtree, node), "{k}: {node} {subtree}");
         }
-        let found = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &watch);
+        let found = unrestricted(problem, &setting.attributes, UnrestrictedOptions::new(aim), &progress);
         let found = found.unwrap().unwrap();
         check_unrestricted(&found.recoding, &setting.attributes).unwrap();
         let any = of(&found.recoding);
@@ -859,10 +860,10 @@ fn genetic_finds_a_node_where_no_lattice_can_be_built() {
     let metric = find(metric::ALL, "loss").unwrap().item;
     let aim = Aim { metric, costs: &costs };
     assert!(incog_core::lattice::Lattice::new(&setting.attributes.heights()).is_err());
-    let (problem, watch) = (setting.problem(), Watch::new());
+    let (problem, progress) = (setting.problem(), Progress::new());
     let run = |seed, max_evaluations| {
         let options = GeneticOptions { seed, max_evaluations, ..GeneticOptions::new(aim) };
-        let found = genetic(problem, &setting.attributes, options, &watch).unwrap().unwrap();
+        let found = genetic(problem, &setting.attributes, options, &progress).unwrap().unwrap();
         assert_eq!(found.quality, Quality::Heuristic);
         assert!(setting.row_levels(&of_node(&sample, &found.recoding)).is_some());
         found.recoding
@@ -873,16 +874,17 @@ fn genetic_finds_a_node_where_no_lattice_can_be_built() {
     };
     let few = run(1, 1);
     assert_eq!(few, setting.attributes.heights(), "one evaluation is the top's");
-    let before = watch.nodes_judged();
+    let before = progress.nodes_judged();
     let many = run(1, 1500);
-    assert!(watch.nodes_judged() - before <= 1500 + 24 * 3 + 1, "Datafly's steps beside");
-    let greedy = datafly(problem, &setting.attributes, DataflyOptions::default(), &watch).unwrap().unwrap();
+    assert!(progress.nodes_judged() - before <= 1500 + 24 * 3 + 1, "Datafly's steps beside");
+    let greedy =
+        datafly(problem, &setting.attributes, DataflyOptions::default(), &progress).unwrap().unwrap();
     assert!(loss(&many) < loss(&few) && loss(&many) <= loss(&greedy.recoding));
     // The same, whatever the number of threads; and full-subtree starts from there.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(pool.install(|| run(1, 1500)), many);
     let found =
-        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
+        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &progress).unwrap().unwrap();
     check_full_subtree(&found.recoding, &setting.attributes).unwrap();
     check_values(&setting, &found.recoding, "loss").unwrap();
 }
@@ -910,7 +912,7 @@ fn levels_that_are_ruled_out_are_not_used() {
         let aim = Aim { metric, costs: &costs };
         for max_cuts in [0, 100] {
             let options = FullSubtreeOptions { max_cuts, ..FullSubtreeOptions::new(aim) };
-            let found = full_subtree(problem, &attributes, options, &Watch::new()).unwrap();
+            let found = full_subtree(problem, &attributes, options, &Progress::new()).unwrap();
             assert_eq!(
                 found.as_ref().map(|found| found.recoding.levels(0)),
                 subtree.as_ref().map(|l| &l[..]),
@@ -919,7 +921,7 @@ fn levels_that_are_ruled_out_are_not_used() {
             check_full_subtree(&found.unwrap().recoding, &attributes).unwrap();
         }
         let options = AttributeSuppressionOptions::new(aim);
-        match attribute_suppression(problem, &attributes, options, &Watch::new()) {
+        match attribute_suppression(problem, &attributes, options, &Progress::new()) {
             Ok(found) => assert_eq!(found.map(|found| found.recoding[0]), suppression, "{numbers:?}"),
             Err(error) => {
                 assert_eq!((error.kind(), numbers), (ErrorKind::Input, &[2_u8][..]));
@@ -989,8 +991,10 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
         let entry = find(algorithm::ALL, name).unwrap();
         let (problem, attributes) = (setting.problem(), &setting.attributes);
         let settings = Settings { seed: Some(7), ..Settings::default() };
-        let run = |problem, watch: &Watch| algorithms::run(entry, problem, attributes, aim, &settings, watch);
-        let levels = match run(problem, &Watch::new()).unwrap().unwrap() {
+        let run = |problem, progress: &Progress| {
+            algorithms::run(entry, problem, attributes, aim, &settings, progress)
+        };
+        let levels = match run(problem, &Progress::new()).unwrap().unwrap() {
             Answer::Node(node) => node.statistics.levels.repeat(4),
             Answer::Recoding { recoding, .. } => match *recoding {
                 Recoding::PerValue(values) => values.levels(0).to_vec(),
@@ -998,13 +1002,13 @@ fn every_registered_algorithm_answers_by_name_and_can_be_cancelled() {
             },
         };
         assert_eq!(levels, expected, "{name}");
-        let watch = Watch::new();
-        watch.cancel();
-        let error = run(problem, &watch).unwrap_err();
+        let progress = Progress::new();
+        progress.cancel();
+        let error = run(problem, &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{name}");
         // Nothing holds: five of four rows.
         let strict = Setting::k(&sample, 7, 0);
-        assert!(run(strict.problem(), &Watch::new()).unwrap().is_none(), "{name}");
+        assert!(run(strict.problem(), &Progress::new()).unwrap().is_none(), "{name}");
     }
 }
 
@@ -1014,17 +1018,17 @@ fn limits_are_kept_and_said() {
     let setting = Setting::k(&sample, 10, 0);
     let costs = setting.costs();
     let aim = Aim { metric: find(metric::ALL, "loss").unwrap().item, costs: &costs };
-    let (problem, watch) = (setting.problem(), Watch::new());
+    let (problem, progress) = (setting.problem(), Progress::new());
     let run = |max_steps| {
         let options = AttributeSuppressionOptions { aim, max_steps };
-        attribute_suppression(problem, &setting.attributes, options, &watch).unwrap()
+        attribute_suppression(problem, &setting.attributes, options, &progress).unwrap()
     };
     assert_eq!(run(0), None);
     assert_eq!(run(10_000).unwrap().quality, Quality::Optimal);
     assert!(run(20).is_none_or(|found| found.quality == Quality::Heuristic));
     let still = UnrestrictedOptions { max_moves: 0, ..UnrestrictedOptions::new(aim) };
     let start =
-        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &watch).unwrap().unwrap();
-    let still = unrestricted(problem, &setting.attributes, still, &watch).unwrap().unwrap();
+        full_subtree(problem, &setting.attributes, FullSubtreeOptions::new(aim), &progress).unwrap().unwrap();
+    let still = unrestricted(problem, &setting.attributes, still, &progress).unwrap().unwrap();
     assert!((0..8).all(|at| start.recoding.levels(at) == still.recoding.levels(at)));
 }

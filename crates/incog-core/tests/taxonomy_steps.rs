@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::algorithm::{
     self, Aim, Answer, Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, Settings,
     mondrian, optimum, ordered_set,
 };
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
@@ -141,7 +141,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
     let problem = Problem { source: &rows, policy: &policy };
     let costs = Costs::new(problem, &attributes).unwrap();
     let metric = find(metric::ALL, "loss").unwrap().item;
-    let (aim, watch) = (Aim { metric, costs: &costs }, Watch::new());
+    let (aim, progress) = (Aim { metric, costs: &costs }, Progress::new());
     let domain = |column: &incog_testkit::SampleColumn| {
         let order = Order::Categories(column.hierarchy.iter().map(|path| path[0].clone()).collect());
         Some(Arc::new(Domain::new(table.column(&column.name).unwrap(), &order).unwrap()))
@@ -152,7 +152,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
     };
     let weights = Vec::new();
     if model == "full-domain" {
-        let best = optimum(problem, &attributes, &costs, metric, &watch).unwrap().best.unwrap();
+        let best = optimum(problem, &attributes, &costs, metric, &progress).unwrap().best.unwrap();
         return metric.score(&costs, &best.statistics);
     }
     if model == "ordered-set" {
@@ -162,16 +162,16 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
             weights,
             limits: Limits { max_steps: Some(u64::MAX), deadline: None },
         };
-        return of_boxes(&ordered_set(problem, &attributes, options, &watch).unwrap().unwrap().recoding);
+        return of_boxes(&ordered_set(problem, &attributes, options, &progress).unwrap().unwrap().recoding);
     }
     if model == "mondrian" {
         let (choice, extent) = (Choice::Best(Gain::Loss), Extent::Covering);
         let options =
             MondrianOptions { domains: domains.clone(), cuts: Cuts::Strict, choice, extent, weights };
-        return of_boxes(&mondrian(problem, &attributes, options, &watch).unwrap().unwrap().recoding);
+        return of_boxes(&mondrian(problem, &attributes, options, &progress).unwrap().unwrap().recoding);
     }
     let entry = find(algorithm::ALL, model).unwrap();
-    let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap();
+    let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
     let Some(Answer::Recoding { recoding, .. }) = found else { panic!("{model} answers with levels") };
     let groups = match *recoding {
         Recoding::PerValue(values) => {

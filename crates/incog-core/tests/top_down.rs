@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use incog_core::algorithm::{self, Aim, Answer, Settings, TopDownOptions, top_down};
-use incog_core::check::Problem;
 use incog_core::frequency::{Records, Rows};
 use incog_core::group::{Demand, Group};
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::Problem;
 use incog_core::lattice::Lattice;
 use incog_core::metric::{self, Costs, Distortion};
 use incog_core::privacy::{Closure, KAnonymity, Policy, PrivacyModel};
 use incog_core::recoding::{PerGroup, PerLevel, Recoding};
 use incog_core::registry::find;
 use incog_core::table::Table;
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{ErrorKind, Progress, Result};
 use incog_testkit::case::Case;
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::local::{LocalGroup, Rules, TopDown};
@@ -147,7 +147,7 @@ fn run(sample: &Sample, wanted: &Wanted, seed: Option<u64>) -> Option<PerGroup> 
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
     let entry = find(algorithm::ALL, "top-down").unwrap();
     let settings = Settings { seed, ..Settings::default() };
-    match algorithms::run(entry, problem, &attributes, aim, &settings, &Watch::new()).unwrap()? {
+    match algorithms::run(entry, problem, &attributes, aim, &settings, &Progress::new()).unwrap()? {
         Answer::Recoding { recoding, .. } => match *recoding {
             Recoding::PerGroup(groups) => Some(groups),
             other => panic!("{other:?}"),
@@ -398,7 +398,8 @@ fn the_distortion_of_a_node_is_the_one_that_ranks_it() {
         let climbed = released * sum(&levels) + suppressed * most;
         assert_eq!(distortion.fraction(), (climbed, u128::from(n_rows) * most));
         let nodes = [lattice.node(&levels)];
-        let node = metric::describe(problem, &attributes, &lattice, &nodes, &Watch::new()).unwrap().remove(0);
+        let node =
+            metric::describe(problem, &attributes, &lattice, &nodes, &Progress::new()).unwrap().remove(0);
         assert_eq!(ranking.score(&costs, &node.statistics), distortion.total());
     }
     assert!(n_suppressing > 0);
@@ -540,7 +541,7 @@ fn the_papers_figure_1_step_by_step() {
         let attributes = Attributes::new(vec![attribute]).unwrap();
         let rows = rows_of(&table, &attributes);
         let problem = Problem { source: &rows, policy: &wanted.policy() };
-        let recoding = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap().unwrap();
+        let recoding = top_down(problem, TopDownOptions::default(), &Progress::new()).unwrap().unwrap();
         let recoding = Recoding::PerGroup(recoding);
         let release = recoding.apply(&table, &attributes).unwrap();
         let released: Vec<&str> = (0..4).map(|row_idx| release.cell(row_idx, 0)).collect();
@@ -656,7 +657,7 @@ fn a_policy_that_two_groups_may_break_together_is_refused() {
     let rows = rows_of(&table, &sample.attributes(&table));
     let policy = Policy::new(vec![Box::new(Unclosed)], 0).unwrap();
     let problem = Problem { source: &rows, policy: &policy };
-    let error = top_down(problem, TopDownOptions::default(), &Watch::new()).unwrap_err();
+    let error = top_down(problem, TopDownOptions::default(), &Progress::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Policy);
     assert_eq!(
         error.to_string(),
@@ -669,9 +670,9 @@ fn a_cancelled_search_stops() {
     let sample = postcodes();
     let table = sample.table();
     let rows = rows_of(&table, &sample.attributes(&table));
-    let watch = Watch::new();
-    watch.cancel();
+    let progress = Progress::new();
+    progress.cancel();
     let problem = Problem { source: &rows, policy: &Wanted::k(2).policy() };
-    let error = top_down(problem, TopDownOptions::default(), &watch).unwrap_err();
+    let error = top_down(problem, TopDownOptions::default(), &progress).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }

@@ -31,7 +31,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBat
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use incog_core::table::Column;
-use incog_core::{Error, ErrorKind, Result, Watch, hash};
+use incog_core::{Error, ErrorKind, Progress, Result, hash};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -46,7 +46,7 @@ use crate::nesting::is_too_deep;
 use crate::shared_file::SharedFile;
 use crate::text::{Formatter, in_utc};
 
-/// Rows of one column decoded at a time; the watch is asked between two batches.
+/// Rows of one column decoded at a time; between two batches it is asked whether to go on.
 const BATCH_ROWS: usize = 1 << 15;
 
 /// Up to so many columns are read each by a reader of its own. A reader looks through the whole schema, so beyond that some share one,
@@ -130,10 +130,10 @@ impl Parquet {
         self.n_rows
     }
 
-    /// Appends all rows to `columns`, one per header entry, and returns the columns' types. Stops when the watch is
+    /// Appends all rows to `columns`, one per header entry, and returns the columns' types. Stops when it is
     /// cancelled.
-    pub fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<Vec<ColumnType>> {
-        self.read_parts(columns, usize::MAX, watch, &mut |_| Ok(()))
+    pub fn read_into(self, columns: &mut [Column], progress: &Progress) -> Result<Vec<ColumnType>> {
+        self.read_parts(columns, usize::MAX, progress, &mut |_| Ok(()))
     }
 
     /// The same, some rows at a time: after each part `each` is shown the columns, and may make them forget their rows, or all.
@@ -141,7 +141,7 @@ impl Parquet {
         self,
         columns: &mut [Column],
         rows_at_a_time: usize,
-        watch: &Watch,
+        progress: &Progress,
         each: &mut dyn FnMut(&mut [Column]) -> Result<()>,
     ) -> Result<Vec<ColumnType>> {
         let Parquet { path, file, metadata, header, types, n_rows } = self;
@@ -178,7 +178,7 @@ impl Parquet {
             let parts = columns.par_chunks_mut(n_shared).zip(&mut pulled);
             // Whatever the number of threads, the first column that cannot be read is told.
             let read: Vec<Result<()>> = parts
-                .map(|(columns, pulled)| guarded(&path, || pulled.append(n_asked, columns, &path, watch)))
+                .map(|(columns, pulled)| guarded(&path, || pulled.append(n_asked, columns, &path, progress)))
                 .collect();
             read.into_iter().collect::<Result<Vec<()>>>()?;
             n_done += n_part as u64;
@@ -192,7 +192,7 @@ impl Parquet {
                     path.display()
                 )));
             }
-            watch.count_rows(n_part as u64);
+            progress.count_rows(n_part as u64);
             each(columns)?;
             if n_done == n_rows {
                 break;
@@ -214,7 +214,13 @@ struct Pulled {
 
 impl Pulled {
     /// Appends so many rows, or all that are left.
-    fn append(&mut self, n_rows: usize, columns: &mut [Column], path: &Path, watch: &Watch) -> Result<()> {
+    fn append(
+        &mut self,
+        n_rows: usize,
+        columns: &mut [Column],
+        path: &Path,
+        progress: &Progress,
+    ) -> Result<()> {
         // Values that were forgotten have other codes by now.
         for (column, seen) in columns.iter().zip(&mut self.seen) {
             if column.dictionary().is_empty() {
@@ -226,7 +232,7 @@ impl Pulled {
             let batch = match self.rest.take() {
                 Some(rest) => rest,
                 None => {
-                    watch.check()?;
+                    progress.check()?;
                     let Some(batch) = self.batches.next() else {
                         break;
                     };

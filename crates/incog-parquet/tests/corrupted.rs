@@ -8,7 +8,7 @@ use arrow_array::types::*;
 use arrow_array::*;
 use arrow_schema::{Field, Schema};
 use incog_core::table::{Column, Role};
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{ErrorKind, Progress, Result};
 use incog_parquet::{Parquet, Released, Writer};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding};
@@ -33,7 +33,7 @@ fn read(path: &Path) -> Result<usize> {
     let n_rows = parquet.n_rows() as usize;
     let mut columns: Vec<Column> =
         parquet.header().iter().map(|name| Column::new(name.clone(), Role::Other)).collect();
-    parquet.read_into(&mut columns, &Watch::new())?;
+    parquet.read_into(&mut columns, &Progress::new())?;
     assert!(columns.iter().all(|column| column.codes().len() == n_rows));
     Ok(n_rows)
 }
@@ -237,7 +237,7 @@ fn thousands_of_columns_come_back_cell_by_cell() {
             names.iter().map(|name| Column::new(name.clone(), Role::Other)).collect();
         let mut n_parts = 0;
         let types = parquet
-            .read_parts(&mut columns, rows_at_a_time, &Watch::new(), &mut |_| {
+            .read_parts(&mut columns, rows_at_a_time, &Progress::new(), &mut |_| {
                 n_parts += 1;
                 Ok(())
             })

@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use half::f16;
 use incog_core::table::label;
 use incog_core::table::{Column, Role};
-use incog_core::{ErrorKind, Watch};
+use incog_core::{ErrorKind, Progress};
 use incog_parquet::{ColumnType, Parquet, Released, Writer};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
@@ -41,7 +41,7 @@ fn read_columns(path: &Path) -> (Vec<Column>, Vec<ColumnType>) {
     let n_rows = parquet.n_rows() as usize;
     let mut columns: Vec<Column> =
         parquet.header().iter().map(|name| Column::new(name.clone(), Role::Other)).collect();
-    let types = parquet.read_into(&mut columns, &Watch::new()).unwrap();
+    let types = parquet.read_into(&mut columns, &Progress::new()).unwrap();
     assert!(columns.iter().all(|column| column.codes().len() == n_rows));
     (columns, types)
 }
@@ -436,7 +436,7 @@ fn several_files_append_to_the_same_columns() {
     let mut columns = vec![Column::new("n", Role::Other)];
     for part in [vec![3, 1], vec![1, 2]] {
         write_source(&path, &[("n", Arc::new(Int32Array::from(part)))], WriterProperties::default());
-        Parquet::open(&path).unwrap().read_into(&mut columns, &Watch::new()).unwrap();
+        Parquet::open(&path).unwrap().read_into(&mut columns, &Progress::new()).unwrap();
     }
     assert_eq!(cells(&columns[0]), ["3", "1", "1", "2"]);
     assert_eq!(columns[0].codes(), [0, 1, 1, 2]);
@@ -447,10 +447,10 @@ fn reading_stops_when_cancelled() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("source.parquet");
     write_source(&path, &[("n", Arc::new(Int32Array::from(vec![1])))], WriterProperties::default());
-    let watch = Watch::new();
-    watch.cancel();
+    let progress = Progress::new();
+    progress.cancel();
     let mut columns = vec![Column::new("n", Role::Other)];
-    let error = Parquet::open(&path).unwrap().read_into(&mut columns, &watch).unwrap_err();
+    let error = Parquet::open(&path).unwrap().read_into(&mut columns, &progress).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
@@ -503,7 +503,7 @@ fn a_damaged_or_impossible_cell_is_an_error_without_the_cell() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("source.parquet");
     let mut columns = vec![Column::new("c", Role::Other)];
-    let mut refused = || Parquet::open(&path).unwrap().read_into(&mut columns, &Watch::new()).unwrap_err();
+    let mut refused = || Parquet::open(&path).unwrap().read_into(&mut columns, &Progress::new()).unwrap_err();
 
     write_source(
         &path,

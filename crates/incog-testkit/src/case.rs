@@ -1,7 +1,7 @@
 //! Case files: a table, its hierarchies, a policy, and what every search must find.
 //!
 //! `testdata/cases/*.toml` hold the papers' own tables first of all. A case says where its numbers come from and
-//! is run with every algorithm and checker. `testdata/cases/models/*.toml` have a table each on which a freer recoding model
+//! is run with every algorithm and judge. `testdata/cases/models/*.toml` have a table each on which a freer recoding model
 //! is strictly better than a stricter one.
 
 use std::collections::BTreeMap;

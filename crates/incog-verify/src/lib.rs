@@ -33,13 +33,15 @@
 //!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
-//! A [`Verified`] release cannot be made in any other way than by [`verify`] and [`verify_in_order`]; sinks accept nothing else.
+//! A [`Verified`] release cannot be made in any other way than by [`verify`], [`verify_in_order`], [`verify_database`] and
+//! [`verify_anatomy`]; sinks accept nothing else.
 #![forbid(unsafe_code)]
 
 mod hash;
 mod keys;
 mod fraction;
 mod natural;
+mod written;
 mod entropy;
 mod exponential;
 mod ordered;
@@ -64,12 +66,13 @@ pub use hash::set_hash_seed;
 pub use in_order::{check_in_order, verify_in_order};
 pub use measure::Measured;
 pub use relational::{
-    AnatomizedTable, AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, VerifiedAnatomy,
-    VerifiedDatabase, check_anatomy, check_database, verify_anatomy, verify_database,
+    AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, check_anatomy, check_database,
+    verify_anatomy, verify_database,
 };
 pub use requirement::{Cells, NoClaim};
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;
+pub use written::Style;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -269,17 +272,50 @@ impl Report {
     }
 }
 
-/// A release whose claims were all found true.
+/// One table of a release.
+#[derive(Debug, Clone)]
+pub struct ReleasedTable<R> {
+    /// Its rows. In an anatomized database, with the last column `group` instead of the sensitive ones, if there are any.
+    pub rows: R,
+    /// In an anatomized database, for each sensitive column a table with `group` and that column.
+    pub sensitive: Vec<(String, R)>,
+}
+
+impl<R> ReleasedTable<R> {
+    /// A table that has its sensitive columns itself.
+    pub fn new(rows: R) -> Self {
+        ReleasedTable { rows, sensitive: Vec::new() }
+    }
+}
+
+/// A release whose claims were all found true: one table, or those of a database.
+///
+/// # Invariants
+/// There is at least one table.
 #[derive(Debug)]
 pub struct Verified<R> {
-    release: R,
+    tables: Vec<ReleasedTable<R>>,
     report: Report,
 }
 
 impl<R> Verified<R> {
-    /// The release.
+    /// The only way to it is a report in which everything holds.
+    fn of(tables: Vec<ReleasedTable<R>>, report: Report) -> Result<Self, Box<Report>> {
+        if report.holds() && !tables.is_empty() {
+            Ok(Verified { tables, report })
+        } else {
+            Err(Box::new(report))
+        }
+    }
+
+    /// The rows of the release, where it is one table; of a database, those of the first.
     pub fn release(&self) -> &R {
-        &self.release
+        &self.tables[0].rows
+    }
+
+    /// The tables, in the order of the claims.
+    pub fn tables(&self) -> &[ReleasedTable<R>] {
+        &self.tables
     }
 
     /// What was checked.
@@ -291,7 +327,7 @@ impl<R> Verified<R> {
 /// Checks every claim. The report comes back in either case.
 pub fn verify<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Box<Report>> {
     let report = check(&release, claims);
-    if report.holds() { Ok(Verified { release, report }) } else { Err(Box::new(report)) }
+    Verified::of(vec![ReleasedTable::new(release)], report)
 }
 
 /// Checks every claim of a table that nobody is going to write.

@@ -20,6 +20,7 @@ use crate::Fraction;
 use crate::entropy::exp_entropy;
 use crate::histograms::Histograms;
 use crate::ordered::Ranks;
+use crate::written::Style;
 
 /// What a release reaches on one sensitive column. Without rows there is nothing to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +95,8 @@ impl Shares {
 }
 
 /// Measures a column.
-pub(crate) fn measure(name: &str, histograms: &Histograms<'_>) -> Reached {
-    let ranks = Ranks::of_numbers(&histograms.labels, &histograms.overall);
+pub(crate) fn measure(name: &str, style: &Style, histograms: &Histograms<'_>) -> Reached {
+    let ranks = Ranks::of_numbers(&histograms.labels, &histograms.overall, style);
     let n_overall = histograms.n_overall;
     let n_values = histograms.overall.iter().filter(|&&n| n > 0).count();
     let mut measured = Measured {

@@ -9,10 +9,9 @@
 //! two values of the group C stays and P grows, so that a binary search finds where the sign changes: a group costs as
 //! much as it has values, not as the column has.
 
-use std::cmp::Ordering;
-
 use crate::Fraction;
 use crate::hash;
+use crate::written::{Number, Style};
 
 /// The values of a column, in order.
 pub(crate) struct Ranks {
@@ -26,17 +25,30 @@ pub(crate) struct Ranks {
 
 impl Ranks {
     /// In the order of numbers; `None` if a value that occurs is not a decimal number.
-    pub(crate) fn of_numbers(labels: &[&str], overall: &[u64]) -> Option<Self> {
-        let numbers: Vec<(Decimal<'_>, usize)> = occurring(labels, overall)
-            .map(|(value, label)| Decimal::parse(label).map(|number| (number, value)))
+    pub(crate) fn of_numbers(labels: &[&str], overall: &[u64], style: &Style) -> Option<Self> {
+        let numbers: Vec<(Number, usize)> = occurring(labels, overall)
+            .map(|(value, label)| style.number(label).map(|number| (number, value)))
             .collect::<Option<_>>()?;
         Some(Ranks::new(numbers, overall))
     }
 
-    /// In the order of a list, which may have values that do not occur. What is wrong with it otherwise.
-    pub(crate) fn of_list(list: &[String], labels: &[&str], overall: &[u64]) -> Result<Self, String> {
-        let values: hash::Map<&str, usize> =
+    /// In the order of a list, which may have values that do not occur. Where all values are numbers, one may be written otherwise than
+    /// in the list. What is wrong with it otherwise.
+    pub(crate) fn of_list(
+        list: &[String],
+        labels: &[&str],
+        overall: &[u64],
+        style: &Style,
+    ) -> Result<Self, String> {
+        let mut values: hash::Map<&str, usize> =
             occurring(labels, overall).map(|(value, label)| (label, value)).collect();
+        let otherwise = written_otherwise(list, labels, overall, style);
+        // Several spellings of one number stand at one place.
+        let mut twins: Vec<(usize, usize)> = Vec::new();
+        for (value, place) in otherwise {
+            values.remove(labels[value]);
+            twins.push((place, value));
+        }
         let listed: Vec<(usize, usize)> = list
             .iter()
             .enumerate()
@@ -51,7 +63,7 @@ impl Ranks {
         if listed.len() < values.len() {
             return Err(format!("{} values are not in the order", values.len() - listed.len()));
         }
-        Ok(Ranks::new(listed, overall))
+        Ok(Ranks::new([listed, twins].concat(), overall))
     }
 
     fn new<P: Ord>(mut placed: Vec<(P, usize)>, overall: &[u64]) -> Self {
@@ -103,102 +115,77 @@ impl Ranks {
     }
 }
 
+/// Values that occur and are not in the list, each with the place of the only entry that is the same number; none unless all values
+/// are numbers.
+fn written_otherwise(
+    list: &[String],
+    labels: &[&str],
+    overall: &[u64],
+    style: &Style,
+) -> Vec<(usize, usize)> {
+    let listed: hash::Set<&str> = list.iter().map(String::as_str).collect();
+    if occurring(labels, overall).all(|(_, label)| listed.contains(label)) {
+        return Vec::new();
+    }
+    let mut others = Vec::new();
+    for (value, label) in occurring(labels, overall) {
+        match style.number(label) {
+            None if label.is_empty() => {}
+            None => return Vec::new(),
+            Some(number) if !listed.contains(label) => others.push((value, number)),
+            Some(_) => {}
+        }
+    }
+    let mut places: hash::Map<Number, Option<usize>> = hash::Map::default();
+    for (place, entry) in list.iter().enumerate() {
+        if let Some(number) = style.number(entry).or_else(|| Number::read(entry)) {
+            places.entry(number).and_modify(|place| *place = None).or_insert(Some(place));
+        }
+    }
+    others.into_iter().filter_map(|(value, number)| Some((value, (*places.get(&number)?)?))).collect()
+}
+
 /// The values that occur, and their labels.
 fn occurring<'a>(labels: &'a [&'a str], overall: &'a [u64]) -> impl Iterator<Item = (usize, &'a str)> {
     labels.iter().copied().enumerate().filter(|&(value, _)| overall[value] > 0)
-}
-
-/// A decimal number, as written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Decimal<'a> {
-    negative: bool,
-    /// Without leading zeros.
-    whole: &'a str,
-    /// Without trailing zeros.
-    part: &'a str,
-}
-
-impl<'a> Decimal<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(digits) => (true, digits),
-            None => (false, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.len() + part.len() == 0 || !is_digits(whole) || !is_digits(part) {
-            return None;
-        }
-        let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
-        Some(Decimal { negative: negative && whole.len() + part.len() > 0, whole, part })
-    }
-}
-
-impl Ord for Decimal<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let size = || {
-            let wholes = self.whole.len().cmp(&other.whole.len()).then_with(|| self.whole.cmp(other.whole));
-            wholes.then_with(|| self.part.cmp(other.part))
-        };
-        match (self.negative, other.negative) {
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => size(),
-            (true, true) => size().reverse(),
-        }
-    }
-}
-
-impl PartialOrd for Decimal<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn decimals_are_ordered_as_numbers() {
-        let ascending =
-            ["-10.5", "-10", "-9", "-0.01", "0", "0.001", "0.01", "0.1", "1", "1.5", "9", "10", "10.5"];
-        for (at, left) in ascending.iter().enumerate() {
-            for (other, right) in ascending.iter().enumerate() {
-                let order = Decimal::parse(left).unwrap().cmp(&Decimal::parse(right).unwrap());
-                assert_eq!(order, at.cmp(&other), "{left} {right}");
-            }
-        }
-        for (left, right) in [("-0", "0"), ("007", "7.00"), (".5", "0.50"), ("+1", "1."), ("-0.0", "0")] {
-            assert_eq!(Decimal::parse(left), Decimal::parse(right), "{left} {right}");
-        }
-        for text in ["", "-", ".", "1e3", "1 ", "a", "--1", "1.2.3", "١"] {
-            assert_eq!(Decimal::parse(text), None, "{text}");
-        }
-    }
-
     /// Li et al., ICDE 2007, section 4: salaries 3k to 11k; 6k, 8k, 11k is nearer to all than 3k, 4k, 5k.
     #[test]
     fn the_distances_of_the_paper_are_found() {
         let labels: Vec<String> = (3..12).map(|salary| (salary * 1000).to_string()).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-        let ranks = Ranks::of_numbers(&labels, &[1; 9]).unwrap();
+        let ranks = Ranks::of_numbers(&labels, &[1; 9], &Style::default()).unwrap();
         assert_eq!(ranks.distance(&[(0, 1), (1, 1), (2, 1)]), Fraction::new(3, 8).unwrap());
         assert_eq!(ranks.distance(&[(3, 1), (5, 1), (8, 1)]), Fraction::new(1, 6).unwrap());
-        let same = Ranks::of_numbers(&["1", "1.0", "x"], &[1, 1, 0]).unwrap();
+        let same = Ranks::of_numbers(&["1", "1.0", "x"], &[1, 1, 0], &Style::default()).unwrap();
         assert_eq!(same.distance(&[(0, 1)]), Fraction::from(0), "one number, written in two ways");
-        assert!(Ranks::of_numbers(&["1", "x"], &[1, 1]).is_none());
+        assert!(Ranks::of_numbers(&["1", "x"], &[1, 1], &Style::default()).is_none());
+        let comma = Style { decimal: ',', ..Style::default() };
+        let commas = Ranks::of_numbers(&["1,5", "2", "1e1"], &[1, 1, 1], &comma).unwrap();
+        assert_eq!(commas.of_value, [0, 1, 2]);
+        let listed = ["3", "2", "1"].map(str::to_owned);
+        let floats = Ranks::of_list(&listed, &["1.0", "2", "3.0"], &[1, 1, 1], &Style::default()).unwrap();
+        assert_eq!(floats.of_value, [2, 1, 0], "whole floats are whole numbers of the list");
+        assert!(Ranks::of_list(&listed, &["1.0", "x"], &[1, 1], &Style::default()).is_err());
     }
 
     #[test]
     fn a_list_orders_what_numbers_do_not() {
         let list = |entries: &str| -> Vec<String> { entries.split(' ').map(str::to_owned).collect() };
         let labels = ["high", "low", "never", "middle"];
-        let ranks = Ranks::of_list(&list("low unseen middle unseen high"), &labels, &[1, 1, 0, 1]).unwrap();
+        let ranks =
+            Ranks::of_list(&list("low unseen middle unseen high"), &labels, &[1, 1, 0, 1], &Style::default())
+                .unwrap();
         // All of it from low: a third by 1/2, a third by 1.
         assert_eq!(ranks.distance(&[(1, 1)]), Fraction::new(1, 2).unwrap());
         assert_eq!(ranks.distance(&[(3, 1)]), Fraction::new(1, 3).unwrap());
-        let problem = |entries: &str| Ranks::of_list(&list(entries), &labels, &[1, 1, 0, 1]).err();
+        let problem =
+            |entries: &str| Ranks::of_list(&list(entries), &labels, &[1, 1, 0, 1], &Style::default()).err();
         assert_eq!(problem("low high").unwrap(), "1 values are not in the order");
         assert_eq!(problem("low middle high low").unwrap(), "entries 1 and 4 of the order are the same");
     }

@@ -16,6 +16,7 @@ use crate::hierarchical::Tree;
 use crate::histograms::{Group, Histograms};
 use crate::measure::{Reached, Shares, measure};
 use crate::ordered::Ranks;
+use crate::written::Style;
 use crate::{ClaimKind, Finding, Fraction, Measured};
 
 /// What is claimed of a sensitive column. Every measure is taken; those with a threshold are claims.
@@ -23,6 +24,8 @@ use crate::{ClaimKind, Finding, Fraction, Measured};
 pub struct SensitiveClaim {
     /// The column.
     pub column: String,
+    /// How its numbers are written.
+    pub style: Style,
     /// What shares are shares of.
     pub counted: Counted,
     /// No value has a greater share of a group (general (α,k)-anonymity).
@@ -148,7 +151,8 @@ pub(crate) fn check(
     claims: &[&SensitiveClaim],
     findings: &mut Vec<Finding>,
 ) -> Option<Measured> {
-    let reached = measure(&claims.first()?.column, histograms);
+    let first = claims.first()?;
+    let reached = measure(&first.column, &first.style, histograms);
     for claim in claims {
         Column { histograms, reached: &reached, claim, findings }.check();
     }
@@ -301,7 +305,7 @@ impl Column<'_> {
                 ("ordered", measured.ordered_t.ok_or_else(|| "not all values are numbers".to_owned()))
             }
             Distance::Order(list) => {
-                let ranks = Ranks::of_list(list, labels, overall);
+                let ranks = Ranks::of_list(list, labels, overall, &self.claim.style);
                 ("ordered", ranks.map(|ranks| self.farthest(|counts| ranks.distance(counts))))
             }
             Distance::Hierarchy(rows) => {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use incog_verify::{
     BoxesClaim, Claims, Finding, Hierarchy, OrderClaim, OverlapClaim, RecodingClaim, Source, StringTable,
-    check,
+    Style, check,
 };
 use proptest::prelude::*;
 
@@ -131,8 +131,8 @@ fn claim(overlap: OverlapClaim) -> BoxesClaim {
     let bounds = Some(["3", "48"].map(str::to_owned));
     BoxesClaim {
         orders: vec![
-            Some(OrderClaim::Numbers { step: "5".into(), bounds }),
-            Some(OrderClaim::Dates { step: 1, bounds: None }),
+            Some(OrderClaim::Numbers { step: "5".into(), bounds, style: Style::default() }),
+            Some(OrderClaim::Dates { step: 1, bounds: None, style: Style::default() }),
             Some(OrderClaim::Categories(GRADES.map(str::to_owned).to_vec())),
             None,
         ],
@@ -322,7 +322,14 @@ fn check_many(n: usize, k: usize, n_groups: u64) {
             unit: None,
             budget: 0,
             recoding: RecodingClaim::Boxes(BoxesClaim {
-                orders: vec![Some(OrderClaim::Numbers { step: "1".into(), bounds: None }); 5],
+                orders: vec![
+                    Some(OrderClaim::Numbers {
+                        step: "1".into(),
+                        bounds: None,
+                        style: Style::default()
+                    });
+                    5
+                ],
                 overlap: OverlapClaim::DisjointBoxes,
             }),
         }),

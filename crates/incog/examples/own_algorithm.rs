@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use incog::algorithm::found::Found;
-use incog::algorithm::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Quality, Task};
-use incog::registry::{Entry, Status};
-use incog::{Anonymizer, Hierarchy, Result, Watch};
+use incog::unstable::engine::algorithm::found::Found;
+use incog::unstable::engine::algorithm::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Quality, Task};
+use incog::unstable::engine::registry::{Entry, Status};
+use incog::{Anonymizer, Hierarchy, Progress, Result};
 
 /// Goes up level by level, one attribute after the other, until the policy holds.
 static ROUND_ROBIN: Entry<Algorithm> = Entry {
@@ -31,7 +31,7 @@ fn round_robin(task: &Task<'_>) -> Result<Option<Answer>> {
     let heights = task.attributes.heights();
     let mut levels = vec![0; heights.len()];
     for at in (0..heights.len()).cycle() {
-        task.watch.check()?;
+        task.progress.check()?;
         if task.problem.holds(&levels)? {
             let found = Found { recoding: levels, quality: Quality::Heuristic };
             return Answer::of_levels(task, found).map(Some);
@@ -46,7 +46,7 @@ fn round_robin(task: &Task<'_>) -> Result<Option<Answer>> {
 
 /// Releases a table by it.
 pub(crate) fn main() -> Result<()> {
-    let watch = Arc::new(Watch::new()); // could cancel it from another thread
+    let progress = Arc::new(Progress::new()); // could cancel it from another thread
     let release = Anonymizer::new([
         ("zip", vec!["53715", "53715", "53703", "53706"]),
         ("age", vec!["34", "36", "51", "58"]),
@@ -55,7 +55,7 @@ pub(crate) fn main() -> Result<()> {
     .quasi_identifier("age", Hierarchy::intervals([5, 10, 20]))
     .k(2)
     .own_algorithm(&ROUND_ROBIN)
-    .watch(&watch)
+    .progress(&progress)
     .anonymize()?;
     println!("{}", release.report());
     assert_eq!(release.report().algorithm, "round-robin");

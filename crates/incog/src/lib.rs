@@ -51,55 +51,121 @@
 //!
 //! [`Anonymizer::search`] lists every generalization that satisfies the policy, [`Anonymizer::frontier`] what each k costs,
 //! [`Anonymizer::compare`] what other recoding models give, [`Anonymizer::verify`] checks a released file against its data. A long run
-//! can be watched and cancelled from another thread ([`Anonymizer::watch`]).
+//! can be followed and cancelled from another thread ([`Anonymizer::progress`]).
 //!
 //! # What is stable
 //!
-//! The items of this page. The engine crates ([`incog_core`], [`incog_verify`]) are re-exported for those who extend it: what is in
-//! [`algorithm`], [`check`], [`metric`], [`privacy`], [`relational`] and [`registry`] may change with every version.
+//! The items of this page. Structs and enums that may grow are `#[non_exhaustive]`. What the command
+//! line, the tests and extensions need beyond that is in [`unstable`], the engine and the checker among it, and may change with every
+//! version.
 #![forbid(unsafe_code)]
 
 mod file;
-pub mod job;
-pub mod source;
+mod job;
+mod source;
 mod plan;
 mod find;
 mod claim;
 mod publish;
 mod report;
-pub mod describe;
-pub mod database;
+mod describe;
+mod database;
 mod anonymizer;
 
-pub use anonymizer::{Anonymizer, Hierarchy, Model, Number, Release, header_of};
-pub use claim::file::read_release;
-pub use claim::measured::LocalColumn;
-pub use claim::not_checked;
-pub use describe::init::{Init, Replace};
-pub use describe::{profile, propose, workbench};
-pub use find::Better;
-pub use incog_core::algorithm::Judged;
-pub use incog_core::registry;
-pub use incog_core::{Error, ErrorKind, Result, Stage, Watch, algorithm, check, metric, privacy, relational};
-pub use incog_verify as verify;
-pub use job::{DateUnit, Job};
-pub use plan::decide::{DECIDE, Decide};
-pub use plan::requirements::{RequirePart, find_hierarchies};
-pub use publish::check::check_against_record;
-pub use publish::places::{key_of, record_of};
-pub use publish::record::{Key, PrivateKey, PublicKey, Record, Trust};
-pub use publish::sink::{LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once};
-pub use report::compare::{self, ComparedModel, ComparedRelease, Comparison};
-pub use report::findings::render_report;
-pub use report::frontier::{FrontierPoint, FrontierReport};
-pub use report::release::{Published, ReleaseReport};
-pub use report::search::{Listing, NodeReport, SearchReport};
+// What a program writes.
+pub use anonymizer::{Anonymizer, Hierarchy, Model, Number, Release};
+pub use incog_core::{Error, ErrorKind, Progress, Result, Stage};
+pub use job::{DateUnit, Job, OrderJob, RoleJob};
 pub use source::Input;
 
-/// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results do not depend on
-/// them. Only while nothing is running.
-#[doc(hidden)]
-pub fn set_hash_seed(seed: u64) {
-    incog_core::hash::set_seed(seed);
-    incog_verify::set_hash_seed(seed);
+// What it is told.
+pub use claim::measured::LocalColumn;
+pub use find::Better;
+pub use incog_core::algorithm::{Judged, Quality};
+pub use incog_verify::{ClaimKind, Finding, Measured, RecodingClaim, Report};
+pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
+pub use report::frontier::{FrontierPoint, FrontierReport};
+pub use report::release::{Published, ReleaseReport};
+pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
+
+// Records, and whom to believe.
+pub use plan::requirements::RequirePart;
+pub use publish::check::check_against_record;
+pub use publish::record::{
+    ClaimsPart, InputPart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, Record, ReleasePart,
+    SensitivePart, Trust,
+};
+
+// A first job for a table that nobody described.
+pub use describe::init::{Init, Replace};
+pub use describe::profile::FirstLine;
+
+// Persons in many tables.
+pub use job::{AnyJob, DatabaseJob};
+
+/// What may change with every version: the engine, the checker, the keys of job files as types, and what only the command line needs.
+///
+/// ```
+/// use incog::unstable::engine::algorithm;
+///
+/// assert!(algorithm::ALL.iter().any(|entry| entry.name == "best"));
+/// ```
+pub mod unstable {
+    /// The engine: privacy models, metrics, algorithms, and the traits to add to them.
+    pub use incog_core as engine;
+    /// The independent checker.
+    pub use incog_verify as checker;
+
+    /// What each table and key of a job file is: the types of the fields of [`Job`](crate::Job) and
+    /// [`DatabaseJob`](crate::DatabaseJob).
+    pub mod job {
+        pub use crate::job::{
+            AnyJob, BitmapSets, BranchJob, ColumnJob, CostJob, CountOrText, CubeLevels, DatabaseJob,
+            DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob, HierarchyJob,
+            Input, IntervalsOf, Job, Lines, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts,
+            MondrianSides, NumberOrText, OneLabel, Order, OrderJob, OrderWord, Output, PairingJob, ParentJob,
+            ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
+            TableFormat, TableJob, TreeJob,
+        };
+    }
+
+    /// Where rows come from: the readers of files.
+    pub mod source {
+        pub use crate::source::{Csv, Data, Format, parse_hierarchy, read_hierarchy};
+    }
+
+    /// What is in a table that nobody described, and whether its hierarchies are what they should be.
+    pub mod describe {
+        pub use crate::describe::{profile, propose, workbench};
+    }
+
+    /// Persons in many tables.
+    pub mod database {
+        pub use crate::database::{
+            AnonymizedDatabase, DatabaseClaimsPart, DatabasePlan, DatabaseRecord, FilePart,
+            PublishedDatabase, PublishedTable, RECORD, TablePart, verify_database_against,
+        };
+    }
+
+    /// What only the command line needs.
+    pub mod cli {
+        pub use crate::anonymizer::header_of;
+        pub use crate::claim::file::read_release;
+        pub use crate::claim::not_checked;
+        pub use crate::plan::decide::{DECIDE, Decide};
+        pub use crate::plan::requirements::find_hierarchies;
+        pub use crate::publish::places::{key_of, record_of};
+        pub use crate::publish::sink::{
+            LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
+        };
+        pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
+        pub use crate::report::findings::render_report;
+
+        /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
+        /// do not depend on them. Only while nothing is running.
+        pub fn set_hash_seed(seed: u64) {
+            incog_core::hash::set_seed(seed);
+            incog_verify::set_hash_seed(seed);
+        }
+    }
 }

@@ -56,7 +56,7 @@ fn run(task: &Task<'_>) -> Result<Option<Answer>> {
         return Err(Error::new(ErrorKind::Limit, mistake)
             .with_hint("use fewer quasi-identifiers or levels, or another metric, such as loss"));
     }
-    let found = optimum(task.problem, task.attributes, task.aim.costs, task.aim.metric, task.watch)?;
+    let found = optimum(task.problem, task.attributes, task.aim.costs, task.aim.metric, task.progress)?;
     let lattice = Lattice::new(&heights)?;
     let known = found.judged.iter().filter_map(|&(node, rows)| Some((node, rows?)));
     let known = known.map(|(node, rows)| (lattice.levels(node).collect(), rows)).collect();
@@ -77,7 +77,7 @@ fn run(task: &Task<'_>) -> Result<Option<Answer>> {
 fn run_best_first(task: &Task<'_>, heights: &[u8]) -> Result<Option<Answer>> {
     let limits = task.settings.limits;
     let found =
-        best_first(task.problem, task.attributes, task.aim.costs, task.aim.metric, limits, task.watch)?;
+        best_first(task.problem, task.attributes, task.aim.costs, task.aim.metric, limits, task.progress)?;
     match (found.best, found.quality) {
         (Some(statistics), quality) => Ok(Some(Answer::Node(Box::new(NodeAnswer {
             statistics,

@@ -2,23 +2,23 @@
 //! (LeFevre, DeWitt, Ramakrishnan, SIGMOD 2005, section 2.2, run exhaustively).
 //!
 //! The naive peer of Incognito: no subsets, so nothing is pruned before a node of all attributes is judged.
-//! Without roll-up it is this traversal with the checker `scan` or `sort`, with roll-up with `roll-up`.
+//! Without roll-up it is this traversal with the judge `scan` or `sort`, with roll-up with `roll-up`.
 //! Only run where [`Policy::pruning`](crate::privacy::Policy::pruning) is sound.
 //! Cost: a check for every node that fails, and for the lowest that hold.
 
 use crate::algorithm::breadth_first::breadth_first;
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
-use crate::check::Keep;
 use crate::error::Result;
+use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
-    run.watch.begin_stage(run.lattice.n_nodes() as u64);
+    run.progress.expect(run.lattice.n_nodes() as u64);
     let mut holding = NodeSet::all(run.lattice);
-    let mut judge = run.checker.open(run.lattice, &[0], Keep::Failing)?;
-    breadth_first(run.lattice, &mut holding, &[0], run.search.marking, &mut *judge, run.watch)?;
+    let mut judge = run.judges.open(run.lattice, &[0], Keep::Failing)?;
+    breadth_first(run.lattice, &mut holding, &[0], run.search.marking, &mut *judge, run.progress)?;
     Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
 }
 

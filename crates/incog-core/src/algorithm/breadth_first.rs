@@ -10,10 +10,10 @@
 //! begins and the order within it changes no verdict and no count.
 
 use crate::algorithm::Marking;
-use crate::check::Judge;
 use crate::error::Result;
+use crate::judge::Judge;
 use crate::lattice::{Lattice, NodeSet};
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// Deletes from `nodes`, which must be closed upward, those that do not hold; what is left holds.
 pub(super) fn breadth_first(
@@ -22,7 +22,7 @@ pub(super) fn breadth_first(
     roots: &[usize],
     marking: Marking,
     judge: &mut dyn Judge,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<()> {
     let mut queued = NodeSet::empty(family);
     let mut marked = NodeSet::empty(family);
@@ -53,7 +53,7 @@ pub(super) fn breadth_first(
             if marked.contains(node) {
                 continue;
             }
-            watch.judged()?;
+            progress.judged()?;
             if judge.judge(node)? {
                 unspread.push(node);
             } else {
@@ -76,13 +76,13 @@ pub(super) fn judge_each(
     family: &Lattice,
     open: &NodeSet,
     judge: &mut dyn Judge,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<NodeSet> {
     let mut holding = NodeSet::empty(family);
     for height in 0..=family.max_height() {
         judge.forget_below(height.saturating_sub(1));
         for node in family.nodes_at_height(height).filter(|&node| open.contains(node)) {
-            watch.judged()?;
+            progress.judged()?;
             if judge.judge(node)? {
                 holding.insert(node);
             }

@@ -33,15 +33,15 @@ use crate::algorithm::groups::{Regions, RowGroups, n_rows};
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
 use crate::algorithm::unrestricted_multi::regions;
 use crate::algorithm::vectors::{Ground, Ladder, check, records_of};
-use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySource;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::metric::{self, Costs, Metric};
 use crate::privacy::{Closure, Policy};
+use crate::progress::Progress;
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// What messages call the algorithm.
 const NAME: &str = "cell-generalization";
@@ -81,32 +81,32 @@ impl CellMethod {
 /// Recodes every group of records as little as the policy allows, greedily.
 ///
 /// `None` if the policy refuses what is left, with everything at its top and more rows than the budget. Fails when the
-/// policy is not closed under merging, when the source has counts only, or when the watch is cancelled.
+/// policy is not closed under merging, when the source has counts only, or when it is cancelled.
 pub fn cell_generalization(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: CellGeneralizationOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerGroup>>> {
     check(problem, NAME)?;
     let node = match options.method {
         CellMethod::Clusters { candidates } | CellMethod::Refined { candidates } => {
             checked(NAME, candidates)?;
-            best_node(problem, attributes, options.aim, watch)?
+            best_node(problem, attributes, options.aim, progress)?
         }
         CellMethod::Rounds => None,
     };
     let ground = Ground::new(problem, attributes, options.aim, Ladder::All, NAME)?;
     let groups = match options.method {
         CellMethod::Clusters { candidates } => {
-            let regions = boxes(&ground, node.as_deref(), u64::MAX, watch)?;
-            best_clusters(&ground, regions, candidates, watch)?
+            let regions = boxes(&ground, node.as_deref(), u64::MAX, progress)?;
+            best_clusters(&ground, regions, candidates, progress)?
         }
         CellMethod::Refined { candidates } => {
-            let regions = regions(&ground, node.as_deref(), u64::MAX, watch)?;
-            best_clusters(&ground, regions, candidates, watch)?
+            let regions = regions(&ground, node.as_deref(), u64::MAX, progress)?;
+            best_clusters(&ground, regions, candidates, progress)?
         }
-        CellMethod::Rounds => Rounds { ground: &ground, problem, attributes, watch }.best()?,
+        CellMethod::Rounds => Rounds { ground: &ground, problem, attributes, progress }.best()?,
     };
     groups.map(|groups| answer(&ground, groups)).transpose()
 }
@@ -116,11 +116,11 @@ pub(super) fn best_clusters(
     ground: &Ground<'_>,
     regions: Option<Regions>,
     candidates: usize,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<RowGroups>> {
-    let whole = clusters(ground, candidates, watch)?;
+    let whole = clusters(ground, candidates, progress)?;
     let Some(regions) = regions else { return Ok(whole) };
-    let within = clusters_within(ground, &regions, candidates, watch)?;
+    let within = clusters_within(ground, &regions, candidates, progress)?;
     let is_better = |whole: &RowGroups| ground.compare(&ground.sums(whole), &ground.sums(&within)).is_lt();
     Ok(Some(whole.filter(is_better).unwrap_or(within)))
 }
@@ -147,7 +147,7 @@ struct Rounds<'a, 'b> {
     ground: &'a Ground<'b>,
     problem: Problem<'a>,
     attributes: &'a Attributes,
-    watch: &'a Watch,
+    progress: &'a Progress,
 }
 
 /// How many rows a first round may leave out.
@@ -182,7 +182,7 @@ impl Rounds<'_, '_> {
         let mut scratch = ground.no_rows();
         let mut leave = leave;
         loop {
-            self.watch.check()?;
+            self.progress.check()?;
             let open: Vec<u32> = (0..ground.n_vectors()).filter(|&vector| is_open[vector as usize]).collect();
             let Some(levels) = self.best_levels(&is_open, &open, leave)? else { break };
             leave = Leave::Any;
@@ -212,7 +212,7 @@ impl Rounds<'_, '_> {
             let rest: Vec<u32> = vectors.into_iter().filter(|&vector| is_open[vector as usize]).collect();
             let rest: Vec<(u32, u32)> = ground.whole(&rest).collect();
             let n_published = part.all_rows();
-            let Some(merged) = merge_rest(ground, part, &rest, budget, self.watch)? else {
+            let Some(merged) = merge_rest(ground, part, &rest, budget, self.progress)? else {
                 return Ok(None);
             };
             budget -= n_published + n_rows(&rest) - merged.all_rows();
@@ -248,7 +248,7 @@ impl Rounds<'_, '_> {
             return Ok(Some(heights));
         }
         let costs = Costs::new(problem, self.attributes)?.with_weights(ground.aim.costs.weights.clone())?;
-        let found = optimum(problem, self.attributes, &costs, metric, self.watch)?;
+        let found = optimum(problem, self.attributes, &costs, metric, self.progress)?;
         Ok(found.best.map(|best| best.statistics.levels))
     }
 
@@ -291,6 +291,6 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = CellGeneralizationOptions { aim: task.aim, method: CellMethod::CLUSTERS };
-    let found = cell_generalization(task.problem, task.attributes, options, task.watch)?;
+    let found = cell_generalization(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(Answer::of_groups))
 }

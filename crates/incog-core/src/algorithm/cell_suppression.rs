@@ -28,12 +28,12 @@ use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::boxes;
 use crate::algorithm::groups::RowGroups;
 use crate::algorithm::vectors::{Ground, Ladder};
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
+use crate::progress::Progress;
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -87,35 +87,35 @@ pub fn bound(method: SuppressionMethod, k: u64) -> Option<f64> {
 ///
 /// `None` if the policy refuses some records whatever is suppressed, more than the budget. Fails when the policy is not
 /// closed under merging, when a bound is asked for and the policy is not k-anonymity of rows or the table too large, when
-/// the source has counts only, or when the watch is cancelled.
+/// the source has counts only, or when it is cancelled.
 pub fn cell_suppression(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: CellSuppressionOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerGroup>>> {
     let ground = Ground::new(problem, attributes, options.aim, Ladder::Ends, "cell-suppression")?;
     let n_rows = ground.n_rows() as usize;
     let groups = match options.method {
         SuppressionMethod::Clusters { candidates } => {
             let candidates = checked("cell-suppression", candidates)?;
-            let regions = boxes(&ground, None, u64::MAX, watch)?;
-            best_clusters(&ground, regions, candidates, watch)?
+            let regions = boxes(&ground, None, u64::MAX, progress)?;
+            best_clusters(&ground, regions, candidates, progress)?
         }
         SuppressionMethod::Forest => {
             check_size(n_rows, MAX_FOREST)?;
-            bounded(&ground, needed_rows(&ground)?, forest::partition, watch)?
+            bounded(&ground, needed_rows(&ground)?, forest::partition, progress)?
         }
         SuppressionMethod::Cover => {
             check_size(n_rows, MAX_COVER)?;
-            bounded(&ground, needed_rows(&ground)?, cover::partition, watch)?
+            bounded(&ground, needed_rows(&ground)?, cover::partition, progress)?
         }
         SuppressionMethod::Auto => {
-            let regions = boxes(&ground, None, u64::MAX, watch)?;
-            let found = best_clusters(&ground, regions, CANDIDATES, watch)?;
+            let regions = boxes(&ground, None, u64::MAX, progress)?;
+            let found = best_clusters(&ground, regions, CANDIDATES, progress)?;
             match needed_rows(&ground) {
                 Ok(k) if n_rows <= MAX_FOREST => {
-                    better(&ground, bounded(&ground, k, forest::partition, watch)?, found)
+                    better(&ground, bounded(&ground, k, forest::partition, progress)?, found)
                 }
                 _ => found,
             }
@@ -188,10 +188,15 @@ impl Points<'_> {
 }
 
 /// A partition of n records into groups of at least k.
-type Partition = fn(&Points<'_>, usize, &Watch) -> Result<Vec<Vec<u32>>>;
+type Partition = fn(&Points<'_>, usize, &Progress) -> Result<Vec<Vec<u32>>>;
 
 /// Partitions each part of the table. Parts with too few records are left out, if the budget allows.
-fn bounded(ground: &Ground<'_>, k: usize, partition: Partition, watch: &Watch) -> Result<Option<RowGroups>> {
+fn bounded(
+    ground: &Ground<'_>,
+    k: usize,
+    partition: Partition,
+    progress: &Progress,
+) -> Result<Option<RowGroups>> {
     let mut groups = RowGroups::new(ground.trees.len());
     let mut left_out = 0;
     for vectors in ground.by_labels(0..ground.n_vectors(), &ground.top()) {
@@ -207,7 +212,7 @@ fn bounded(ground: &Ground<'_>, k: usize, partition: Partition, watch: &Watch) -
         }
         let leaves = records.iter().map(|&cell| ground.leaves(cell)).collect();
         let points = Points { leaves, weights: &ground.aim.costs.weights };
-        for group in partition(&points, k, watch)? {
+        for group in partition(&points, k, progress)? {
             let mut cells: Vec<u32> = group.iter().map(|&at| records[at as usize]).collect();
             cells.sort_unstable();
             let rows: Vec<(u32, u32)> =
@@ -237,6 +242,6 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = CellSuppressionOptions { aim: task.aim, method: SuppressionMethod::Auto };
-    let found = cell_suppression(task.problem, task.attributes, options, task.watch)?;
+    let found = cell_suppression(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(Answer::of_groups))
 }

@@ -24,7 +24,7 @@ use crate::algorithm::groups::{Regions, RowGroups, n_rows};
 use crate::algorithm::vectors::{Ground, Tree};
 use crate::error::Result;
 use crate::group::ChangingGroup;
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// So many records are compared to find the next seed.
 const MAX_SEEDS: usize = 256;
@@ -43,12 +43,12 @@ pub(super) fn clusters_within(
     ground: &Ground<'_>,
     groups: &Regions,
     candidates: usize,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<RowGroups> {
     let mut found = RowGroups::new(ground.trees.len());
     for (_, vectors) in groups.iter() {
         let cells = sorted_cells(ground, vectors);
-        match Clustering::new(ground, &cells, candidates).run(0, watch)? {
+        match Clustering::new(ground, &cells, candidates).run(0, progress)? {
             Some(clusters) => found.append(clusters),
             None => found.push(&ground.top(), ground.whole(vectors)),
         }
@@ -59,7 +59,11 @@ pub(super) fn clusters_within(
 /// Puts the records into clusters. `None` if more rows than the budget are in no cluster that the policy admits.
 ///
 /// Every cluster takes its records from at least so many `candidates`, if there are as many.
-pub(super) fn clusters(ground: &Ground<'_>, candidates: usize, watch: &Watch) -> Result<Option<RowGroups>> {
+pub(super) fn clusters(
+    ground: &Ground<'_>,
+    candidates: usize,
+    progress: &Progress,
+) -> Result<Option<RowGroups>> {
     let top = ground.top();
     let mut groups = RowGroups::new(ground.trees.len());
     let mut left_out = 0;
@@ -68,7 +72,7 @@ pub(super) fn clusters(ground: &Ground<'_>, candidates: usize, watch: &Watch) ->
         let (cells, n_rows) = (sorted_cells(ground, &vectors), ground.rows_of_all(&vectors));
         drop(vectors);
         let budget = ground.budget - left_out;
-        let Some(found) = Clustering::new(ground, &cells, candidates).run(budget, watch)? else {
+        let Some(found) = Clustering::new(ground, &cells, candidates).run(budget, progress)? else {
             return Ok(None);
         };
         left_out += n_rows - found.all_rows();
@@ -156,13 +160,13 @@ impl<'a, 'b> Clustering<'a, 'b> {
         self.ground.leaves(self.cells[at as usize])
     }
 
-    fn run(mut self, budget: u64, watch: &Watch) -> Result<Option<RowGroups>> {
+    fn run(mut self, budget: u64, progress: &Progress) -> Result<Option<RowGroups>> {
         let ground = self.ground;
         let k_only = ground.policy.k_only();
         let mut clusters = RowGroups::new(ground.trees.len());
         let mut seed = self.waiting.first().copied().unwrap_or(0);
         while !self.waiting.is_empty() {
-            watch.check()?;
+            progress.check()?;
             seed = self.furthest(seed);
             let mut cluster = Cluster {
                 steps: vec![0; ground.trees.len()],
@@ -192,7 +196,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
             clusters.push(&cluster.steps, cluster.rows);
         }
         self.orders = Vec::new();
-        self.place_the_rest(clusters, budget, watch)
+        self.place_the_rest(clusters, budget, progress)
     }
 
     /// What a row costs at these steps.
@@ -407,7 +411,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
         mut self,
         clusters: RowGroups,
         budget: u64,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<Option<RowGroups>> {
         let mut rest: Vec<(u32, u32)> = Vec::new();
         // Clusters that have got rows since: few, since few rows are left.
@@ -416,7 +420,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
         waiting.sort_unstable();
         for at in waiting {
             for _ in 0..self.left[at as usize] {
-                watch.check()?;
+                progress.check()?;
                 let added = |number: usize| match changed.get(&number) {
                     Some(cluster) => self.added(cluster, at),
                     None => {
@@ -472,7 +476,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
             }
             groups
         };
-        merge_rest(self.ground, groups, &rest, budget, watch)
+        merge_rest(self.ground, groups, &rest, budget, progress)
     }
 
     /// A cluster as it was when it was finished.
@@ -538,7 +542,7 @@ pub(super) fn merge_rest(
     groups: RowGroups,
     rest: &[(u32, u32)],
     budget: u64,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<RowGroups>> {
     if rest.is_empty() {
         return Ok(Some(groups));
@@ -548,7 +552,7 @@ pub(super) fn merge_rest(
     let mut is_merged = vec![false; groups.len()];
     let mut measured = ground.no_rows();
     let is_admitted = loop {
-        watch.check()?;
+        progress.check()?;
         measured.clear();
         for &(cell, rows) in &rows {
             measured.push(ground.facts(cell), u64::from(rows));

@@ -11,14 +11,14 @@ use std::fmt;
 
 use crate::algorithm::found::Found;
 use crate::algorithm::{Aim, Coverage, Cuts, Extent, Limits, Quality, Search};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method};
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::lattice::Grouping;
 use crate::metric::{self, Statistics};
+use crate::progress::{Progress, Stage};
 use crate::recoding::{Domains, PerGroup, Recoding};
-use crate::watch::{Stage, Watch};
 
 /// An algorithm, as data. Its name and texts are those of its [`Entry`](crate::registry::Entry).
 #[derive(Clone, Copy)]
@@ -125,16 +125,18 @@ pub enum ColumnNeeds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// How nodes are judged.
-    Checker,
+    Judge,
     /// What a node that holds says of others.
     Marking,
+    /// What Incognito does with attributes at a level of a single label.
+    OneLabel,
     /// How much memory the sets of a checker may take.
     Memory,
-    /// What the checker `cube` computes beforehand.
+    /// What the judge `cube` computes beforehand.
     CubeLevels,
-    /// How the checker `bitmap` makes its sets.
+    /// How the judge `bitmap` makes its sets.
     BitmapSets,
-    /// Whether the checker `bitmap` stops early.
+    /// Whether the judge `bitmap` stops early.
     BitmapPruning,
     /// What the generalization is chosen by.
     Decide,
@@ -154,9 +156,10 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 13] = [
-        Setting::Checker,
+    pub const ALL: [Setting; 14] = [
+        Setting::Judge,
         Setting::Marking,
+        Setting::OneLabel,
         Setting::Memory,
         Setting::CubeLevels,
         Setting::BitmapSets,
@@ -173,8 +176,9 @@ impl Setting {
     /// Its key in the `[search]` of a job.
     pub fn key(self) -> &'static str {
         match self {
-            Setting::Checker => "checker",
+            Setting::Judge => "checker",
             Setting::Marking => "marking",
+            Setting::OneLabel => "one_label",
             Setting::Memory => "memory",
             Setting::CubeLevels => "cube_levels",
             Setting::BitmapSets => "bitmap_sets",
@@ -192,7 +196,7 @@ impl Setting {
 
 /// The settings of every traversal.
 const OF_TRAVERSALS: &[Setting] = &[
-    Setting::Checker,
+    Setting::Judge,
     Setting::Marking,
     Setting::Memory,
     Setting::CubeLevels,
@@ -249,7 +253,7 @@ pub struct Task<'a> {
     /// How to run.
     pub settings: &'a Settings,
     /// Whom to tell how far it is, and whom to obey.
-    pub watch: &'a Watch,
+    pub progress: &'a Progress,
 }
 
 /// What an algorithm found.
@@ -315,12 +319,12 @@ impl Answer {
 
 /// Classifies every node and takes the best of those that hold.
 pub(super) fn best_of_all(task: &Task<'_>, traversal: Traversal) -> Result<Option<Answer>> {
-    let Task { problem, attributes, aim, watch, .. } = *task;
+    let Task { problem, attributes, aim, progress, .. } = *task;
     let search = Search { algorithm: traversal, ..task.settings.search };
-    let outcome = search.run(problem, watch)?;
-    watch.enter(Stage::Ranking);
+    let outcome = search.run(problem, progress)?;
+    progress.enter(Stage::Ranking);
     let (lattice, holding) = (&outcome.lattice, &outcome.holding);
-    let best = metric::best(problem, attributes, lattice, holding, aim.costs, aim.metric, watch)?;
+    let best = metric::best(problem, attributes, lattice, holding, aim.costs, aim.metric, progress)?;
     // Incognito's checks are of subsets of the attributes, too.
     let is_of_all = traversal != Traversal::Incognito;
     Ok(best.map(|best| {

@@ -10,8 +10,8 @@
 //!    changes the number of bits least.
 //! 3. If there is none, begin anew at another undecided node, until there is none left.
 //!
-//! Bits guide the walk and nothing else: they may be far off without changing the answer. Nodes jump, so the checker should
-//! be [`Kept`](crate::check::CheckerKind::Kept).
+//! Bits guide the walk and nothing else: they may be far off without changing the answer. Nodes jump, so the judge should
+//! be [`Snapshots`](crate::judge::JudgeKind::Snapshots).
 //! Only run where [`Policy::pruning`](crate::privacy::Policy::pruning) is sound.
 //!
 //! Cost: about 1.2 checks for every node on the border (Adult, k = 5: 217 for 139 at no suppression, 2,569 for 2,120 at
@@ -19,14 +19,14 @@
 
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
-use crate::check::{Judge, Keep};
 use crate::error::Result;
 use crate::frequency::KeyLayout;
+use crate::judge::{Judge, Keep};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
-    run.watch.begin_stage(run.lattice.n_nodes() as u64);
+    run.progress.expect(run.lattice.n_nodes() as u64);
     let grid = Grid::new(run.lattice);
     let mut walk = Walk {
         run,
@@ -34,7 +34,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
         holding: grid.none(),
         grid,
         n_bits: bits_of_all(run.problem.source.layout(), run.lattice),
-        judge: run.checker.open(run.lattice, &[0], Keep::Nothing)?,
+        judge: run.judges.open(run.lattice, &[0], Keep::Nothing)?,
     };
     let n_bits = walk.bisect()?;
     for start in by_distance(&walk.n_bits, n_bits) {
@@ -60,7 +60,7 @@ impl Walk<'_> {
     }
 
     fn judge(&mut self, node: usize) -> Result<bool> {
-        self.run.watch.judged()?;
+        self.run.progress.judged()?;
         let holds = self.judge.judge(node)?;
         if holds {
             self.grid.insert_above(&mut self.holding, node);

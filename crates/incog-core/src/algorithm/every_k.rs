@@ -20,21 +20,21 @@
 //! are looked at until one costs more that way than the best does with its suppressed rows.
 //!
 //! *Cost.* A count for nearly every node whose k lies inside the range, by merging the groups of a node below
-//! ([`Kept`](crate::check::CheckerKind::Kept)); ten bytes a node. On Adult with nine attributes and k from 2 to 100, 351 of
+//! ([`Snapshots`](crate::judge::JudgeKind::Snapshots)); ten bytes a node. On Adult with nine attributes and k from 2 to 100, 351 of
 //! 12,960 nodes are counted where nothing may be suppressed, 9,845 where 5 % may: there most nodes satisfy some k of the range.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::algorithm::cover::{bits_of_all, by_distance, first_holding, least_change_up, path_up};
-use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, FrequencySource, Method, counted};
 use crate::hierarchy::Attributes;
+use crate::judge::{Counted, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::Lattice;
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Statistics};
 use crate::privacy::{KAnonymity, Policy, Unit};
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// Lattices with more nodes are refused.
 const MAX_NODES: usize = 1 << 24;
@@ -90,9 +90,9 @@ pub struct AtK {
 
 /// Finds the largest k of every node.
 ///
-/// Fails when the range is empty, starts at 0 or ends beyond what can be counted, when there are too many nodes, when the
-/// watch is cancelled or when the source cannot count.
-pub fn every_k(question: &KRange<'_>, watch: &Watch) -> Result<EveryK> {
+/// Fails when the range is empty, starts at 0 or ends beyond what can be counted, when there are too many nodes, when it is
+/// cancelled or when the source cannot count.
+pub fn every_k(question: &KRange<'_>, progress: &Progress) -> Result<EveryK> {
     let (start, end) = (*question.k.start(), *question.k.end());
     if start == 0 {
         return Err(Error::input("k is 0").with_hint("the smallest k that asks for anything is 2"));
@@ -111,12 +111,12 @@ pub fn every_k(question: &KRange<'_>, watch: &Watch) -> Result<EveryK> {
     let policy = question.policy(end)?;
     let problem = Problem { source: question.source, policy: &policy };
     let n_nodes = lattice.n_nodes();
-    watch.begin_stage(n_nodes as u64);
+    progress.expect(n_nodes as u64);
     let n_bits = bits_of_all(question.source.layout(), &lattice);
     let mut walk = Walk {
-        watch,
+        progress,
         lattice: &lattice,
-        judge: suppressing(problem, Keep::Everything, Counted::Verdicts)?,
+        judge: node_judge(problem, Keep::Everything, Counted::Verdicts)?,
         least: vec![first - 1; n_nodes],
         greatest: vec![last; n_nodes],
         range: first..=last,
@@ -134,7 +134,7 @@ pub fn every_k(question: &KRange<'_>, watch: &Watch) -> Result<EveryK> {
             walk.count(node)?;
         }
     }
-    watch.begin_stage(0);
+    progress.expect(0);
     debug_assert_eq!(walk.least, walk.greatest);
     let (n_counted, largest) = (walk.n_counted, std::mem::take(&mut walk.least));
     drop(walk);
@@ -154,7 +154,7 @@ impl EveryK {
         attributes: &Attributes,
         costs: &Costs,
         metric: &dyn Metric,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<Vec<AtK>> {
         if metric.needs() == Needs::Groups {
             return Err(Error::input("the metric has no bound that the levels give")
@@ -180,7 +180,7 @@ impl EveryK {
                 if !ranking.can_win(bounds[node], || self.lattice.levels(node).collect()) {
                     continue;
                 }
-                watch.check()?;
+                progress.check()?;
                 let levels = self.lattice.levels(node).collect();
                 let set = sets.of(node, &self.lattice, &policy)?;
                 ranking.offer(&Statistics::new(problem, attributes, levels, set)?);
@@ -229,9 +229,9 @@ impl Sets<'_> {
 }
 
 struct Walk<'a> {
-    watch: &'a Watch,
+    progress: &'a Progress,
     lattice: &'a Lattice,
-    judge: Box<dyn Suppressing + 'a>,
+    judge: Box<dyn NodeJudge + 'a>,
     range: RangeInclusive<u32>,
     /// The largest k of each node is at least this,
     least: Vec<u32>,
@@ -249,7 +249,7 @@ impl Walk<'_> {
 
     /// Counts the groups of a node, and draws the conclusions. Returns its largest k.
     fn count(&mut self, node: usize) -> Result<u32> {
-        self.watch.judged()?;
+        self.progress.judged()?;
         self.n_counted += 1;
         let (start, end) = (*self.range.start(), *self.range.end());
         let found = self.judge.largest_k(&self.lattice.grouping(node), u64::from(end))?;

@@ -5,15 +5,15 @@
 use crate::algorithm::breadth_first::judge_each;
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
-use crate::check::Keep;
 use crate::error::Result;
+use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Found> {
-    run.watch.begin_stage(run.lattice.n_nodes() as u64);
-    let mut judge = run.checker.open(run.lattice, &[0], Keep::Everything)?;
-    let holding = judge_each(run.lattice, &NodeSet::all(run.lattice), &mut *judge, run.watch)?;
+    run.progress.expect(run.lattice.n_nodes() as u64);
+    let mut judge = run.judges.open(run.lattice, &[0], Keep::Everything)?;
+    let holding = judge_each(run.lattice, &NodeSet::all(run.lattice), &mut *judge, run.progress)?;
     Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
 }
 

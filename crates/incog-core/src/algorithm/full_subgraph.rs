@@ -29,13 +29,13 @@ use crate::algorithm::found::Found;
 use crate::algorithm::groups::Regions;
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
 use crate::algorithm::vectors::{Ground, Ladder, Sums, budget, check, check_limit};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
+use crate::progress::Progress;
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -49,19 +49,19 @@ pub struct FullSubgraphOptions<'a> {
 /// Cuts the domain of value vectors into boxes that the policy admits.
 ///
 /// `None` if the policy refuses the table with every attribute at its top, by more rows than the budget, and no full-domain
-/// generalization holds. Fails when the policy is not closed under merging, when the source has counts only, or when the
-/// watch is cancelled.
+/// generalization holds. Fails when the policy is not closed under merging, when the source has counts only, or when it is
+/// cancelled.
 pub fn full_subgraph(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: FullSubgraphOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerGroup>>> {
     let max_steps = check_limit("full-subgraph", options.max_steps)?;
     check(problem, "full-subgraph")?;
-    let node = best_node(problem, attributes, options.aim, watch)?;
+    let node = best_node(problem, attributes, options.aim, progress)?;
     let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "full-subgraph")?;
-    let Some(regions) = boxes(&ground, node.as_deref(), max_steps, watch)? else { return Ok(None) };
+    let Some(regions) = boxes(&ground, node.as_deref(), max_steps, progress)? else { return Ok(None) };
     ground.found(&regions).map(Some)
 }
 
@@ -71,14 +71,14 @@ pub(super) fn best_node(
     problem: Problem<'_>,
     attributes: &Attributes,
     aim: Aim<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Vec<u8>>> {
     let can_search = problem.policy.budget() == budget(problem.policy)
         && has_quick_optimum_search(problem.policy, aim.metric, &attributes.heights());
     if !can_search {
         return Ok(None);
     }
-    let found = optimum(problem, attributes, aim.costs, aim.metric, watch)?;
+    let found = optimum(problem, attributes, aim.costs, aim.metric, progress)?;
     Ok(found.best.map(|best| best.statistics.levels))
 }
 
@@ -87,13 +87,13 @@ pub(super) fn boxes(
     ground: &Ground<'_>,
     node: Option<&[u8]>,
     max_steps: u64,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Regions>> {
     let mut best: Option<(Sums, Regions)> = None;
     let top = ground.top();
     for start in [Some(top.as_slice()), node].into_iter().flatten() {
         let search =
-            Search { ground, order: Vec::new(), sorted: Vec::new(), scratch: ground.no_rows(), watch };
+            Search { ground, order: Vec::new(), sorted: Vec::new(), scratch: ground.no_rows(), progress };
         let Some((sums, regions)) = search.run(start, max_steps)? else { continue };
         if best.as_ref().is_none_or(|(best, _)| ground.compare(&sums, best).is_lt()) {
             best = Some((sums, regions));
@@ -109,7 +109,7 @@ struct Search<'a, 'b> {
     /// The vectors of one box with their labels one step down, sorted.
     sorted: Vec<(u32, u32)>,
     scratch: ChangingGroup,
-    watch: &'a Watch,
+    progress: &'a Progress,
 }
 
 /// A box with its vectors, never none.
@@ -187,7 +187,7 @@ impl Search<'_, '_> {
         let (mut number, mut n_steps) = (0, 0);
         loop {
             for region in fresh.drain(..) {
-                self.watch.check()?;
+                self.progress.check()?;
                 match self.best_step(&region, &sums)? {
                     None => finished.push(region),
                     Some((step, after)) => {
@@ -321,6 +321,6 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = FullSubgraphOptions { aim: task.aim, max_steps: None };
-    let found = full_subgraph(task.problem, task.attributes, options, task.watch)?;
+    let found = full_subgraph(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(Answer::of_groups))
 }

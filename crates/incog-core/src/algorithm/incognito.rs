@@ -7,13 +7,14 @@
 //! 2. Within a family (one subset), search breadth-first from the roots; a node that holds marks those above it.
 //! 3. The survivors of the last iteration are the answer.
 //!
-//! The paper's variants are this traversal with a checker each: Basic is `roll-up`, Super-roots `super-roots`,
+//! The paper's variants are this traversal with a judge each: Basic is `roll-up`, Super-roots `super-roots`,
 //! Cube `cube`.
 //!
 //! Differs from the paper: (1) any policy for which pruning is sound, not only k-anonymity (for (α,k)-anonymity this is
 //! eIncognito of Wong, Li, Fu, Wang, KDD 2006); (2) families are searched one by one (no edge connects them), or several
 //! at a time; (3) a candidate with an attribute at a level of a single label has the groups of the smaller
-//! subset's node, which is a survivor: it holds without being regrouped. It still counts as checked.
+//! subset's node, which is a survivor: it holds without being regrouped. It counts as checked, not as grouped.
+//! [`OneLabel::Group`] regroups it all the same, as the paper does.
 //!
 //! Sound because generalizing and dropping attributes only merge groups; see [`Closure`](crate::privacy::Closure).
 //! Cost: one check for every candidate that fails and for the lowest that hold.
@@ -21,11 +22,11 @@
 use rayon::prelude::*;
 
 use crate::algorithm::breadth_first::breadth_first;
-use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
-use crate::algorithm::{FamilyRecord, Found, Iteration, MAX_CANDIDATES, Record, Run, n_candidates};
-use crate::check::{Checker, Judge, Keep, Work};
+use crate::algorithm::contract::{Algorithm, Setting, Traversal, best_of_all};
+use crate::algorithm::{FamilyRecord, Found, Iteration, MAX_CANDIDATES, OneLabel, Record, Run, n_candidates};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::KeyLayout;
+use crate::judge::{Judge, Judges, Keep, Work};
 use crate::lattice::{Candidates, Lattice, NodeSet, generate};
 use crate::registry::{Entry, Status};
 
@@ -54,9 +55,9 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     };
     let mut survivors: Vec<(Lattice, NodeSet)> = Vec::new();
     for subset_size in 1..=n_attributes {
-        let candidates = generate(&survivors, &heights, run.watch)?;
+        let candidates = generate(&survivors, &heights, run.progress)?;
         let n_candidates = candidates.iter().map(|family| family.nodes.len() as u64).sum();
-        run.watch.begin_stage(n_candidates);
+        run.progress.expect(n_candidates);
         let searched: Vec<Searched> = match &pool {
             None => candidates.into_iter().map(|family| search_family(run, family)).collect::<Result<_>>()?,
             // Collecting keeps the families' order: nothing depends on which thread was first.
@@ -77,6 +78,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
             candidates: n_candidates,
             holding: survivors.iter().map(|(_, holding)| holding.len() as u64).sum(),
             checked: work.nodes_checked,
+            grouped: work.nodes_grouped,
         });
         survivors.retain(|(_, holding)| !holding.is_empty());
         if survivors.is_empty() {
@@ -110,33 +112,33 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     });
     let Candidates { family, nodes: mut holding } = candidates;
     let mut judge = TakingOver {
-        checker: run.checker,
+        judges: run.judges,
         layout: run.problem.source.layout(),
-        sees_labels: run.problem.policy.demand().labels,
+        takes_over: run.search.one_label == OneLabel::TakeOver && !run.problem.policy.demand().labels,
         family: &family,
         roots: &roots,
         regrouping: None,
         taken_over: 0,
         checked: record.as_mut().map(|record| &mut record.checked),
     };
-    let watch = run.watch;
-    breadth_first(&family, &mut holding, &roots, run.search.marking, &mut judge, watch)?;
+    let progress = run.progress;
+    breadth_first(&family, &mut holding, &roots, run.search.marking, &mut judge, progress)?;
     let work = judge.work();
     drop(judge);
-    watch.settled(n_candidates.saturating_sub(work.nodes_checked))?;
+    progress.done(n_candidates.saturating_sub(work.nodes_checked))?;
     if let Some(record) = &mut record {
         record.holding = holding.iter().collect();
     }
     Ok(Searched { holding, work, record, family })
 }
 
-/// Takes over the verdict of the smaller subset where an attribute has a single label, and has the checker
+/// Takes over the verdict of the smaller subset where an attribute has a single label, and has the judge
 /// regroup elsewhere.
 struct TakingOver<'a, 'r> {
-    checker: &'a dyn Checker,
+    judges: &'a dyn Judges,
     layout: &'a KeyLayout,
-    /// Does the policy see labels? Then an attribute with a single label says something.
-    sees_labels: bool,
+    /// May verdicts be taken over? Not where the policy sees labels: then an attribute with a single label says something.
+    takes_over: bool,
     family: &'a Lattice,
     roots: &'a [usize],
     /// Opened for the first node that needs it: many families have none.
@@ -149,7 +151,7 @@ impl TakingOver<'_, '_> {
     /// Is the node grouped exactly like its projection to fewer attributes, which survived?
     fn is_decided(&self, node: usize) -> bool {
         let attributes = self.family.attributes();
-        !self.sees_labels
+        self.takes_over
             && attributes.len() > 1
             && attributes
                 .iter()
@@ -169,7 +171,7 @@ impl Judge for TakingOver<'_, '_> {
                 // not reach down to those roots: super-roots become higher and smaller.
                 let roots: Vec<usize> =
                     self.roots.iter().copied().filter(|&root| !self.is_decided(root)).collect();
-                self.regrouping = Some(self.checker.open(self.family, &roots, Keep::Failing)?);
+                self.regrouping = Some(self.judges.open(self.family, &roots, Keep::Failing)?);
             }
             self.regrouping.as_mut().expect("just opened").judge(node)?
         };
@@ -192,6 +194,18 @@ impl Judge for TakingOver<'_, '_> {
     }
 }
 
+/// Those of every traversal, and what only this one knows.
+const SETTINGS: &[Setting] = &[
+    Setting::Judge,
+    Setting::Marking,
+    Setting::OneLabel,
+    Setting::Memory,
+    Setting::CubeLevels,
+    Setting::BitmapSets,
+    Setting::BitmapPruning,
+    Setting::Decide,
+];
+
 /// How it is listed and run.
 pub(super) const ENTRY: Entry<Algorithm> = Entry {
     name: "incognito",
@@ -199,5 +213,8 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
     reference: "LeFevre, DeWitt, Ramakrishnan: Incognito, SIGMOD 2005",
     doc: include_str!("incognito.md"),
     status: Status::Preview,
-    item: Algorithm::of_traversal(Traversal::Incognito, |task| best_of_all(task, Traversal::Incognito)),
+    item: Algorithm {
+        settings: SETTINGS,
+        ..Algorithm::of_traversal(Traversal::Incognito, |task| best_of_all(task, Traversal::Incognito))
+    },
 };

@@ -1,7 +1,7 @@
 //! Who finds it?
 //!
 //! The full-domain searches: traversals of the lattice. A traversal decides which node to judge next and what
-//! follows from the verdict; it never sees a record or a group (that is the [checker](crate::check)'s job). The
+//! follows from the verdict; it never sees a record or a group (that is the [judge](crate::judge)'s job). The
 //! answer is the complete classification: which nodes hold, and which of them are minimal.
 //!
 //! | name | walks | answers |
@@ -67,12 +67,12 @@ pub use top_down::{TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 
 use crate::algorithm::breadth_first::judge_each;
-use crate::check::{Checker, CheckerKind, Keep, Problem, Work};
 use crate::error::Result;
+use crate::judge::{JudgeKind, Judges, Keep, Problem, Work};
 use crate::lattice::{Lattice, NodeSet};
 use crate::privacy::Pruning;
+use crate::progress::Progress;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// Every algorithm that a job can name, family by family.
 pub const ALL: &[Entry<Algorithm>] = &[
@@ -127,11 +127,11 @@ pub fn choose(heights: &[u8]) -> Traversal {
     if fits { Traversal::Cover } else { Traversal::BottomUp }
 }
 
-/// The traversal to use with a checker that somebody named: Incognito, for which most are made, unless there are too many
+/// The traversal to use with a judge that somebody named: Incognito, for which most are made, unless there are too many
 /// subsets of attributes.
-pub fn choose_for(checker: CheckerKind, heights: &[u8]) -> Traversal {
-    match checker {
-        CheckerKind::Kept => choose(heights),
+pub fn choose_for(judge: JudgeKind, heights: &[u8]) -> Traversal {
+    match judge {
+        JudgeKind::Snapshots => choose(heights),
         _ if n_candidates(heights) <= MAX_CANDIDATES => Traversal::Incognito,
         _ => Traversal::BottomUp,
     }
@@ -167,15 +167,28 @@ pub const MARKINGS: &[Entry<Marking>] = &[
     },
 ];
 
+/// What Incognito does with a candidate that has an attribute at a level of a single label. It has the groups of the
+/// node without that attribute, which is known to hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OneLabel {
+    /// Takes over the verdict of the smaller subset: the node is checked, and not grouped.
+    #[default]
+    TakeOver,
+    /// Groups the node like any other, as the paper does.
+    Group,
+}
+
 /// How to search.
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
     /// The traversal.
     pub algorithm: Traversal,
     /// How nodes are judged.
-    pub checker: CheckerKind,
+    pub judge: JudgeKind,
     /// What a node that holds says of others.
     pub marking: Marking,
+    /// What Incognito does with attributes at a level of a single label.
+    pub one_label: OneLabel,
     /// How many families Incognito works on at a time. Results do not depend on it; memory does.
     pub threads: usize,
     /// Whether to keep the course of the search.
@@ -196,8 +209,9 @@ impl Default for Search {
     fn default() -> Self {
         Search {
             algorithm: Traversal::Cover,
-            checker: CheckerKind::Kept,
+            judge: JudgeKind::Snapshots,
             marking: Marking::Transitive,
+            one_label: OneLabel::TakeOver,
             threads: 1,
             record: Record::Counters,
         }
@@ -229,7 +243,7 @@ pub struct Outcome {
     pub left_open: Option<u64>,
     /// What it took, preparation included.
     pub work: Work,
-    /// Of that, what the checker did before the first node was judged.
+    /// Of that, what the judge did before the first node was judged.
     pub preparation: Work,
     /// The most bytes that sets of records took (`bitmap`).
     pub set_bytes: u64,
@@ -251,6 +265,8 @@ pub struct Iteration {
     pub holding: u64,
     /// Nodes checked.
     pub checked: u64,
+    /// Of those, nodes whose groups were counted.
+    pub grouped: u64,
 }
 
 /// The course of the search in one family. Nodes are indexes of the family's own lattice.
@@ -273,24 +289,29 @@ pub struct FamilyRecord {
 impl Search {
     /// Incognito with super-roots, as in the paper.
     pub fn incognito() -> Self {
-        Search { algorithm: Traversal::Incognito, checker: CheckerKind::SuperRoots, ..Search::default() }
+        Search { algorithm: Traversal::Incognito, judge: JudgeKind::SuperRoots, ..Search::default() }
     }
 
     /// Classifies the lattice of `problem`.
     ///
-    /// Fails when the watch is cancelled, when the policy and the traversal do not go together, or when the
+    /// Fails when it is cancelled, when the policy and the traversal do not go together, or when the
     /// source cannot count.
-    pub fn run(&self, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
-        let checker = self.checker.prepare(problem, watch)?;
-        self.run_with(&*checker, problem, watch)
+    pub fn run(&self, problem: Problem<'_>, progress: &Progress) -> Result<Outcome> {
+        let judges = self.judge.prepare(problem, progress)?;
+        self.run_with(&*judges, problem, progress)
     }
 
-    /// The same with a checker that was prepared for this problem before, whatever `self.checker` says. (That one is used
+    /// The same with judges that were prepared for this problem before, whatever `self.judge` says. (That one is used
     /// where a part of the policy is searched first.)
-    pub fn run_with(&self, checker: &dyn Checker, problem: Problem<'_>, watch: &Watch) -> Result<Outcome> {
+    pub fn run_with(
+        &self,
+        judges: &dyn Judges,
+        problem: Problem<'_>,
+        progress: &Progress,
+    ) -> Result<Outcome> {
         let lattice = Lattice::new(&problem.source.layout().heights())?;
-        let run = Run { search: self, problem, checker, watch, lattice: &lattice };
-        let mut preparation = checker.preparation();
+        let run = Run { search: self, problem, judges, progress, lattice: &lattice };
+        let mut preparation = judges.preparation();
         let (found, left_open) = match (problem.policy.pruning(), self.algorithm) {
             (Pruning::Unsound, Traversal::BottomUp | Traversal::Incognito | Traversal::Cover) => {
                 let (found, n_open, before) = search_open(&run)?;
@@ -303,7 +324,7 @@ impl Search {
         let mut work = preparation;
         work += found.work;
         // Whatever was marked or never reached needs no judgement any more.
-        watch.begin_stage(0);
+        progress.expect(0);
         let minimal = match problem.policy.pruning() {
             Pruning::Sound => found.holding.lowest(&lattice),
             Pruning::Unsound => found.holding.minimal(&lattice),
@@ -318,7 +339,7 @@ impl Search {
             left_open,
             work,
             preparation,
-            set_bytes: checker.peak_bytes(),
+            set_bytes: judges.peak_bytes(),
             iterations: found.iterations,
             families: found.families,
             lattice,
@@ -330,8 +351,8 @@ impl Search {
 struct Run<'a> {
     search: &'a Search,
     problem: Problem<'a>,
-    checker: &'a dyn Checker,
-    watch: &'a Watch,
+    judges: &'a dyn Judges,
+    progress: &'a Progress,
     lattice: &'a Lattice,
 }
 
@@ -348,7 +369,7 @@ impl Run<'_> {
 }
 
 /// Searches with the absorbing part of a policy, then judges what that leaves open; also says how many nodes those were, and
-/// what a checker for the absorbing part did beforehand.
+/// what a judge for the absorbing part did beforehand.
 fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
     let mut before = Work::default();
     let mut found = match run.problem.policy.absorbing() {
@@ -361,17 +382,17 @@ fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
         Some(policy) => {
             debug_assert_eq!(policy.pruning(), Pruning::Sound);
             let problem = Problem { source: run.problem.source, policy: &policy };
-            let checker = run.search.checker.prepare(problem, run.watch)?;
-            before = checker.preparation();
-            Run { problem, checker: &*checker, ..*run }.traverse()?
+            let judges = run.search.judge.prepare(problem, run.progress)?;
+            before = judges.preparation();
+            Run { problem, judges: &*judges, ..*run }.traverse()?
         }
     };
     let open = found.holding;
     let n_open = open.len() as u64;
-    run.watch.begin_stage(n_open);
+    run.progress.expect(n_open);
     // Closed upward: every open node but a root has an open one directly below it to be rolled up from.
-    let mut judge = run.checker.open(run.lattice, &open.lowest(run.lattice), Keep::Everything)?;
-    found.holding = judge_each(run.lattice, &open, &mut *judge, run.watch)?;
+    let mut judge = run.judges.open(run.lattice, &open.lowest(run.lattice), Keep::Everything)?;
+    found.holding = judge_each(run.lattice, &open, &mut *judge, run.progress)?;
     let work = judge.work();
     found.work += work;
     found.iterations.push(Iteration {
@@ -379,6 +400,7 @@ fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
         candidates: n_open,
         holding: found.holding.len() as u64,
         checked: work.nodes_checked,
+        grouped: work.nodes_grouped,
     });
     Ok((found, n_open, before))
 }
@@ -399,6 +421,7 @@ impl Found {
             candidates: lattice.n_nodes() as u64,
             holding: holding.len() as u64,
             checked: work.nodes_checked,
+            grouped: work.nodes_grouped,
         };
         Found { holding, work, iterations: vec![iteration], families: Vec::new() }
     }

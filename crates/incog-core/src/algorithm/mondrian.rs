@@ -49,12 +49,12 @@ use crate::algorithm::mondrian::part::{Part, Room};
 use crate::algorithm::mondrian::place::{Entry, Place};
 use crate::algorithm::mondrian::search::Mondrian;
 use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
+use crate::progress::Progress;
 use crate::recoding::{Domains, PerBox, Recoding};
 use crate::registry::{self, Status};
-use crate::watch::Watch;
 
 /// Whether records with equal values may be divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,14 +114,14 @@ pub struct MondrianOptions {
 /// Puts the records into boxes.
 ///
 /// `None` if the policy refuses more rows than its budget before anything is cut. Fails when the policy is not closed under
-/// merging, when the source has counts only, or when the watch is cancelled.
+/// merging, when the source has counts only, or when it is cancelled.
 pub fn mondrian(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: MondrianOptions,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
-    run(problem, attributes, options, None, watch)
+    run(problem, attributes, options, None, progress)
 }
 
 /// How positions are kept.
@@ -153,7 +153,7 @@ fn run(
     attributes: &Attributes,
     options: MondrianOptions,
     width: Option<Width>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
     let MondrianOptions { domains, cuts, choice, extent, weights } = options;
     let weights = checked_weights(&weights, attributes.len())?;
@@ -167,7 +167,7 @@ fn run(
         cuts,
         choice,
         extent,
-        watch,
+        progress,
         is_rows_only: problem.policy.demand().is_rows_only(),
         least: least_admitted(problem.policy, problem.source.n_rows())?,
     };
@@ -254,7 +254,7 @@ fn run_task(task: &Task<'_>) -> Result<Option<Answer>> {
         extent,
         weights: task.aim.costs.weights.clone(),
     };
-    let found = mondrian(task.problem, task.attributes, options, task.watch)?;
+    let found = mondrian(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(|found| of_boxes(task, found)))
 }
 
@@ -317,7 +317,7 @@ mod tests {
             let boxes = |width| {
                 let options =
                     MondrianOptions { domains: domains.clone(), cuts, ..MondrianOptions::default() };
-                run(problem, &attributes, options, width, &Watch::new()).unwrap().unwrap().recoding
+                run(problem, &attributes, options, width, &Progress::new()).unwrap().unwrap().recoding
             };
             let narrowest = boxes(None);
             assert!(narrowest.n_boxes() > 10);

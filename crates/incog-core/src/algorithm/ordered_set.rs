@@ -37,14 +37,14 @@ use crate::algorithm::found::{Found, Limits, Quality};
 use crate::algorithm::mondrian::Gain;
 use crate::algorithm::mondrian::of_boxes;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
-use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::group::Measures;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::privacy::{Closure, Policy};
+use crate::progress::Progress;
 use crate::recoding::{Domains, PerBox, Side};
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone)]
@@ -68,12 +68,12 @@ const MOST_OPEN: usize = 10;
 /// Finds intervals for each attribute.
 ///
 /// `None` if the policy refuses more rows than its budget even where everything is in one group. Fails when an attribute has
-/// no order, when the policy is not closed under merging, when the source has counts only, or when the watch is cancelled.
+/// no order, when the policy is not closed under merging, when the source has counts only, or when it is cancelled.
 pub fn ordered_set(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: OrderedSetOptions,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
     let OrderedSetOptions { domains, cost, weights, limits } = options;
     if let Some(at) = domains.iter().position(Option::is_none) {
@@ -139,7 +139,7 @@ pub fn ordered_set(
         nodes_left: limits.steps(MAX_NODES),
         limits,
         is_complete: true,
-        watch,
+        progress,
     };
     let open: Vec<usize> =
         (0..n_axes).filter(|&at| n_positions[at] > missing[at] && missing[at] > 0).collect();
@@ -223,7 +223,7 @@ struct Search<'a> {
     nodes_left: u64,
     limits: Limits,
     is_complete: bool,
-    watch: &'a Watch,
+    progress: &'a Progress,
 }
 
 type Cuts = Vec<Vec<u32>>;
@@ -240,7 +240,7 @@ impl Search<'_> {
     /// Cuts where it gains most.
     fn greedy(&mut self, mut head: Cuts, mut tail: Vec<(usize, u32)>) -> Result<()> {
         loop {
-            self.watch.check()?;
+            self.progress.check()?;
             let mut best: Option<(f64, (usize, u32))> = None;
             let mut useful = Vec::with_capacity(tail.len());
             for cut in tail {
@@ -265,7 +265,7 @@ impl Search<'_> {
         // Not recursive: a branch may be as long as there are cuts.
         let mut waiting = vec![(head.clone(), tail)];
         while let Some((head, tail)) = waiting.pop() {
-            self.watch.check()?;
+            self.progress.check()?;
             if self.nodes_left == 0 || self.limits.is_time_up() {
                 self.is_complete = false;
                 return Ok(());
@@ -465,6 +465,6 @@ fn run(task: &Task<'_>) -> Result<Option<Answer>> {
         weights: task.aim.costs.weights.clone(),
         limits: task.settings.limits,
     };
-    let found = ordered_set(task.problem, task.attributes, options, task.watch)?;
+    let found = ordered_set(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(|found| of_boxes(task, found)))
 }

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Cells, records_for};
 use crate::group::Measures;
 use crate::hierarchy::{Attribute, Attributes};
+use crate::judge::Problem;
 use crate::metric::{MAX_WEIGHT, MIN_WEIGHT, is_weight};
 use crate::privacy::{Closure, Policy};
 use crate::recoding::{Domain, Domains, Side};

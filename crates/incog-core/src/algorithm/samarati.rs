@@ -12,8 +12,8 @@
 
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
 use crate::algorithm::{Found, Run};
-use crate::check::Keep;
 use crate::error::{Error, ErrorKind, Result};
+use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::privacy::Pruning;
 use crate::registry::{Entry, Status};
@@ -32,12 +32,12 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
         .with_hint("use `incognito` or `bottom-up`, which then judge every node that k-anonymity leaves open, or set suppression to 0"));
     }
     let lattice = run.lattice;
-    run.watch.begin_stage(lattice.n_nodes() as u64);
+    run.progress.expect(lattice.n_nodes() as u64);
     // Heights are visited in no order and nodes of one height do not help each other: nothing is worth keeping.
-    let mut judge = run.checker.open(lattice, &[0], Keep::Nothing)?;
+    let mut judge = run.judges.open(lattice, &[0], Keep::Nothing)?;
     let mut first_at = |height: usize| -> Result<Option<usize>> {
         for node in lattice.nodes_at_height(height) {
-            run.watch.judged()?;
+            run.progress.judged()?;
             if judge.judge(node)? {
                 return Ok(Some(node));
             }

@@ -46,14 +46,14 @@ use rayon::Scope;
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::records_for;
 use crate::hash;
+use crate::judge::Problem;
 use crate::privacy::{Closure, Policy};
+use crate::progress::Progress;
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 use ground::Ground;
 use step::{LocalGroup, Part, Step, split};
 
@@ -71,9 +71,13 @@ const TASK_FROM: usize = 2048;
 /// Recodes every group of records as little as the policy allows, greedily.
 ///
 /// `None` if the policy refuses the table with every attribute at its top, that is, if more rows than the budget are in
-/// refused groups there. Fails when the policy is not closed under merging, when the source has counts only, or when the
-/// watch is cancelled.
-pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) -> Result<Option<PerGroup>> {
+/// refused groups there. Fails when the policy is not closed under merging, when the source has counts only, or when it is
+/// cancelled.
+pub fn top_down(
+    problem: Problem<'_>,
+    options: TopDownOptions,
+    progress: &Progress,
+) -> Result<Option<PerGroup>> {
     let Problem { source, policy } = problem;
     if policy.closure() == Closure::None {
         return Err(Error::new(
@@ -91,7 +95,7 @@ pub fn top_down(problem: Problem<'_>, options: TopDownOptions, watch: &Watch) ->
     let chance = options.seed.map(Chance);
     let lateness = |cell: u32| chance.map_or(u64::from(cell), |chance| chance.number([1, u64::from(cell)]));
     let ground = Ground::new(&cells, source.layout(), lateness);
-    let search = TopDown { ground: &ground, policy, chance, watch };
+    let search = TopDown { ground: &ground, policy, chance, progress };
 
     let mut pending = search.top_groups();
     let suppressed = search.refused(&mut pending)?;
@@ -125,7 +129,7 @@ struct TopDown<'a> {
     ground: &'a Ground,
     policy: &'a Policy,
     chance: Option<Chance>,
-    watch: &'a Watch,
+    progress: &'a Progress,
 }
 
 impl TopDown<'_> {
@@ -200,7 +204,7 @@ impl TopDown<'_> {
         let mut step = Step::new(self.ground, self.policy);
         let mut waiting = vec![group];
         while let Some(mut group) = waiting.pop() {
-            self.watch.check()?;
+            self.progress.check()?;
             group.lower(self.ground);
             let hash = self.chance.map(|chance| chance.of_group(&group, self.ground));
             let tie = |attribute: usize| hash.map_or(0, |hash| hash.number([attribute as u64]));
@@ -312,6 +316,6 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = TopDownOptions { seed: task.settings.seed };
-    let found = top_down(task.problem, options, task.watch)?;
+    let found = top_down(task.problem, options, task.progress)?;
     Ok(found.map(|recoding| Answer::of_groups(Found { recoding, quality: Quality::Heuristic })))
 }

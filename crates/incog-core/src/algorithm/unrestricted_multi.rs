@@ -34,14 +34,14 @@ use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::Regions;
 use crate::algorithm::vectors::{Ground, Ladder, Measured, Sums, check, check_limit};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::hash::{self, State};
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
+use crate::progress::Progress;
 use crate::recoding::PerGroup;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -55,18 +55,18 @@ pub struct UnrestrictedMultiOptions<'a> {
 /// Recodes every value vector to itself or a generalization.
 ///
 /// `None` where [`full_subgraph`](super::full_subgraph()) finds nothing. Fails when the policy is not closed under merging,
-/// when the source has counts only, or when the watch is cancelled.
+/// when the source has counts only, or when it is cancelled.
 pub fn unrestricted_multi(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: UnrestrictedMultiOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerGroup>>> {
     let max_rounds = check_limit("unrestricted-multi", options.max_rounds)?;
     check(problem, "unrestricted-multi")?;
-    let node = best_node(problem, attributes, options.aim, watch)?;
+    let node = best_node(problem, attributes, options.aim, progress)?;
     let ground = Ground::new(problem, attributes, options.aim, Ladder::All, "unrestricted-multi")?;
-    let Some(regions) = regions(&ground, node.as_deref(), max_rounds, watch)? else { return Ok(None) };
+    let Some(regions) = regions(&ground, node.as_deref(), max_rounds, progress)? else { return Ok(None) };
     ground.found(&regions).map(Some)
 }
 
@@ -75,13 +75,13 @@ pub(super) fn regions(
     ground: &Ground<'_>,
     node: Option<&[u8]>,
     max_rounds: u64,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Regions>> {
-    let Some(boxes) = boxes(ground, node, u64::MAX, watch)? else { return Ok(None) };
+    let Some(boxes) = boxes(ground, node, u64::MAX, progress)? else { return Ok(None) };
     let n_vectors = ground.n_vectors() as usize;
     let mut search = Search {
         ground,
-        watch,
+        progress,
         groups: Vec::new(),
         by_image: HashTable::new(),
         state: State::default(),
@@ -134,7 +134,7 @@ struct Group {
 
 struct Search<'a, 'b> {
     ground: &'a Ground<'b>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     groups: Vec<Group>,
     /// The group of each image; steps and labels are looked up.
     by_image: HashTable<u32>,
@@ -335,14 +335,14 @@ impl Search<'_, '_> {
     fn round(&mut self) -> Result<bool> {
         let mut was_better = false;
         for number in 0..self.groups.len() as u32 {
-            self.watch.check()?;
+            self.progress.check()?;
             while self.groups[number as usize].is_new {
                 was_better |= self.split_off(number)?;
             }
         }
         for vector in 0..self.ground.n_vectors() {
             if vector % 256 == 0 {
-                self.watch.check()?;
+                self.progress.check()?;
             }
             was_better |= self.move_one(vector)?;
         }
@@ -547,6 +547,6 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = UnrestrictedMultiOptions { aim: task.aim, max_rounds: None };
-    let found = unrestricted_multi(task.problem, task.attributes, options, task.watch)?;
+    let found = unrestricted_multi(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(Answer::of_groups))
 }

@@ -9,7 +9,7 @@
 
 use std::sync::OnceLock;
 
-use incog_bits::{Field, Numbering};
+use incog_kernels::{Field, Numbering};
 use rayon::prelude::*;
 
 use crate::error::Result;

@@ -10,17 +10,17 @@
 //!
 //! | reached by | trait | who has it | used by |
 //! |---|---|---|---|
-//! | [`keys`](FrequencySource::keys) | [`RecordKeys`] | rows in memory with keys of at most 128 bits, keys on a disk | the checker `kept`, to count with small counters: speed only |
-//! | [`records`](FrequencySource::records) | [`Records`] | rows in memory | the checker `bitmap`, recodings of groups of records and of boxes: without it they refuse |
+//! | [`keys`](FrequencySource::keys) | [`RecordKeys`] | rows in memory with keys of at most 128 bits, keys on a disk | the judge `snapshots`, to count with small counters: speed only |
+//! | [`records`](FrequencySource::records) | [`Records`] | rows in memory | the judge `bitmap`, recodings of groups of records and of boxes: without it they refuse |
 //!
-//! Traversals, the other checkers, metrics, the search for the best node, for every k, and recodings of single attributes'
+//! Traversals, the other judges, metrics, the search for the best node, for every k, and recodings of single attributes'
 //! values work from counts alone.
 //!
 //! **Cost.** Of a source that counts only: one `count` wherever rows in memory would be scanned ([`Work::table_scans`]). All
 //! else is merging of groups that are there already ([`FrequencySet::roll_up`]). Where the groups of the whole table at level 0
 //! fit the memory, [`Bottom`](super::Bottom) asks for those and nothing more.
 //!
-//! [`Work::table_scans`]: crate::check::Work::table_scans
+//! [`Work::table_scans`]: crate::judge::Work::table_scans
 
 use std::sync::Arc;
 
@@ -44,14 +44,14 @@ use crate::lattice::Grouping;
 /// ```
 /// use std::sync::Arc;
 /// use incog_core::algorithm::Search;
-/// use incog_core::check::Problem;
+/// use incog_core::judge::Problem;
 /// use incog_core::frequency::{CountedGroup, FrequencySet, FrequencySource, KeyLayout, Method};
 /// use incog_core::group::Demand;
 /// use incog_core::hierarchy::{Attribute, Attributes, ExplicitHierarchy};
 /// use incog_core::lattice::Grouping;
 /// use incog_core::privacy::Policy;
 /// use incog_core::table::{Column, Role};
-/// use incog_core::Watch;
+/// use incog_core::Progress;
 ///
 /// struct Elsewhere {
 ///     attributes: Attributes,
@@ -99,7 +99,7 @@ use crate::lattice::Grouping;
 ///     cells: vec![([0, 0], 2), ([0, 1], 1), ([1, 1], 1)],
 /// };
 /// let policy = Policy::k_anonymity(2)?;
-/// let found = Search::default().run(Problem { source: &source, policy: &policy }, &Watch::new())?;
+/// let found = Search::default().run(Problem { source: &source, policy: &policy }, &Progress::new())?;
 /// let minimal: Vec<Vec<u8>> = found.minimal.iter().map(|&node| found.lattice.levels(node).collect()).collect();
 /// assert_eq!(minimal, [[1, 0]], "zip codes masked, sex as collected");
 /// # Ok(())
@@ -119,7 +119,7 @@ pub trait FrequencySource: Sync {
     /// without records there is none. It may be [rolled up](FrequencySet::roll_up) from any set whose grouping it generalizes
     /// and that has the same measures: rows and histograms add, persons unite. Groups come in any order.
     ///
-    /// `method` is a wish of checkers that compare kernels; whoever does not group with them leaves it alone.
+    /// `method` is a wish of judges that compare kernels; whoever does not group with them leaves it alone.
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet>;
 
     /// How many bytes of groups a search may keep, if that is limited.

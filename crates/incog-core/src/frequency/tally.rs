@@ -25,7 +25,7 @@ mod parts;
 mod shared;
 mod told;
 
-use incog_bits::{Compress, CompressWide};
+use incog_kernels::{Compress, CompressWide};
 
 use crate::hash::Mixer;
 use parts::Gathered;
@@ -546,7 +546,7 @@ impl<W: Word, C: Count> Dealer<W, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incog_bits::{Field, Numbering};
+    use incog_kernels::{Field, Numbering};
     use std::collections::BTreeMap;
 
     fn draw(n: usize, seed: u64) -> Vec<u64> {

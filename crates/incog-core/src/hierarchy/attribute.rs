@@ -2,11 +2,13 @@
 //!
 //! Binding checks that every value of the column is a leaf, then precomputes, for each level, the label of each
 //! value code. A value may be a leaf of the hierarchy without occurring in the data, never the other way round. Only the empty
-//! text, which no hierarchy can name, takes the branch of the missing value; the two stay apart as collected.
+//! text, which no hierarchy can name, takes the branch of the missing value; the two stay apart as collected. In a column of numbers a
+//! leaf may be written otherwise than the value (`34` and `34.0`): the value is released as it is written.
 
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::spelling::spelled_otherwise;
 use crate::hierarchy::{Hierarchy, MAX_ATTRIBUTES};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
@@ -31,6 +33,7 @@ impl Attribute {
             Some(_) => hierarchy.with_empty_text(),
             None => hierarchy,
         };
+        let hierarchy = with_spellings(column, hierarchy);
         let leaves: Vec<Option<u32>> =
             column.dictionary().values().map(|value| hierarchy.labels(0).code(value)).collect();
         let n_missing = leaves.iter().filter(|leaf| leaf.is_none()).count();
@@ -103,6 +106,19 @@ impl Attribute {
     pub fn labels_at(&self, level: u8) -> &[u32] {
         &self.labels[usize::from(level)]
     }
+}
+
+/// The hierarchy with the leaves that values stand for, as the column writes them.
+fn with_spellings(column: &Column, hierarchy: Hierarchy) -> Hierarchy {
+    let names = hierarchy.labels(0);
+    let spelled = spelled_otherwise(column, names.values(), |value| names.code(value).is_some());
+    if spelled.is_empty() {
+        return hierarchy;
+    }
+    let values = column.dictionary();
+    let spelled: Vec<(&str, usize)> =
+        spelled.into_iter().map(|(code, leaf)| (values.value(code), leaf)).collect();
+    hierarchy.respelled(&spelled, |value| values.code(value).is_some())
 }
 
 fn not_covered(column: &Column, leaves: &[Option<u32>], n_missing: usize, origin: &str) -> Error {

@@ -15,6 +15,7 @@
 mod attribute;
 mod explicit;
 pub mod spec;
+pub(crate) mod spelling;
 
 pub use attribute::{Attribute, Attributes};
 pub use explicit::ExplicitHierarchy;
@@ -130,6 +131,37 @@ impl Hierarchy {
         self
     }
 
+    /// The same hierarchy for values that stand for leaves and are written otherwise: each takes the place of its leaf, or stands beside
+    /// it where that is a value itself, or is taken. `spelled` has the value and the place of its leaf. Unchanged where a label would
+    /// then state what is not so.
+    fn respelled(self, spelled: &[(&str, usize)], occurs: impl Fn(&str) -> bool) -> Self {
+        let mut names: Vec<String> = self.labels(0).values().map(str::to_owned).collect();
+        let mut is_taken: Vec<bool> = names.iter().map(|name| occurs(name)).collect();
+        let mut respelled = self.clone();
+        for &(value, leaf) in spelled {
+            if !std::mem::replace(&mut is_taken[leaf], true) {
+                names[leaf] = value.to_owned();
+                continue;
+            }
+            names.push(value.to_owned());
+            respelled.n_leaves += 1;
+            respelled.levels[0].leaves.push(1);
+            if let Some(&parent) = respelled.levels[0].parents.get(leaf) {
+                respelled.levels[0].parents.push(parent);
+            }
+            for level in 1..=respelled.height() {
+                let label = respelled.generalize(leaf as u32, 0, level) as usize;
+                respelled.levels[usize::from(level)].leaves[label] += 1;
+            }
+        }
+        let mut labels = Dictionary::default();
+        for name in &names {
+            labels.intern(name);
+        }
+        respelled.levels[0].labels = labels;
+        if respelled.false_label().is_some() { self } else { respelled }
+    }
+
     /// Only some of the levels, ascending: the others cannot be chosen. Loss is still measured against all leaves.
     fn restricted(&self, numbers: &[u8]) -> Self {
         debug_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
@@ -243,6 +275,33 @@ mod tests {
                 assert_eq!(detour, zip.generalize(leaf, 0, 2));
             }
         }
+    }
+
+    #[test]
+    fn values_that_are_written_otherwise_take_the_place_of_their_leaves() {
+        use crate::table::{Column, Role};
+        let ages = || {
+            let mut rows = ExplicitHierarchy::new("age", "age.csv");
+            for (line, path) in
+                [["17", "young", "*"], ["34", "old", "*"], ["35", "old", "*"]].into_iter().enumerate()
+            {
+                rows.push(line as u64 + 1, path).unwrap();
+            }
+            rows.finish().unwrap()
+        };
+        let bound = |cells: &[&'static str]| {
+            let column = Column::from_cells("age", Role::QuasiIdentifier, cells.iter().copied()).unwrap();
+            Attribute::bind(&column, ages(), "age.csv")
+        };
+        let floats = bound(&["34.0", "17.0"]).unwrap();
+        assert!(floats.hierarchy().labels(0).values().eq(["17.0", "34.0", "35"]), "as written");
+        assert_eq!(floats.hierarchy().n_leaves(), 3);
+        assert_eq!(floats.labels_at(1), [1, 0]);
+        let both = bound(&["34.0", "34", "+34"]).unwrap();
+        assert_eq!(both.hierarchy().n_leaves(), 5, "two more ways to write it");
+        assert_eq!(both.hierarchy().leaves_under(1, 1), 4);
+        assert_eq!(both.labels_at(1), [1, 1, 1]);
+        assert!(bound(&["34.0", "x"]).is_err() && bound(&["34.5"]).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@
 use crate::error::Result;
 use crate::hash;
 use crate::lattice::{Lattice, NodeSet};
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// The candidates of one family.
 #[derive(Debug, Clone)]
@@ -59,7 +59,11 @@ fn singles(heights: &[u8]) -> Result<Vec<Candidates>> {
 ///
 /// `survivors` has the nodes that satisfy the policy of each family of one size (families may be missing: they
 /// have none), and is empty for the first iteration.
-pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8], watch: &Watch) -> Result<Vec<Candidates>> {
+pub fn generate(
+    survivors: &[(Lattice, NodeSet)],
+    heights: &[u8],
+    progress: &Progress,
+) -> Result<Vec<Candidates>> {
     let Some((first, _)) = survivors.first() else {
         return singles(heights);
     };
@@ -72,7 +76,7 @@ pub fn generate(survivors: &[(Lattice, NodeSet)], heights: &[u8], watch: &Watch)
         let prefix = &p.attributes()[..size - 2];
         for (q, q_nodes) in survivors[at + 1..].iter().take_while(|(q, _)| q.attributes().starts_with(prefix))
         {
-            watch.check()?;
+            progress.check()?;
             let mut attributes = p.attributes().to_vec();
             attributes.push(q.attributes()[size - 2]);
             let others: Option<Vec<&NodeSet>> = (0..size - 2)

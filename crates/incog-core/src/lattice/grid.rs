@@ -6,7 +6,7 @@
 //!
 //! Cost: Adult's 12,960 nodes are 240 words; a box takes some hundred nanoseconds.
 
-use incog_bits::{count_under, counts_under};
+use incog_kernels::{count_under, counts_under};
 
 use crate::lattice::{Lattice, NodeSet};
 

@@ -23,7 +23,7 @@
 //! Bounds are never above the score as a float: sums are integers, and rounding keeps their order. The tests below check the
 //! law on random groups, `tests/optimum.rs` and `tests/models.rs` what is found by it.
 
-use crate::check::Sizes;
+use crate::judge::Sizes;
 use crate::lattice::Lattice;
 use crate::metric::statistics::ratio;
 use crate::metric::{Costs, Grows};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::check::{Problem, Sizes};
 use crate::error::{Error, Result};
 use crate::frequency::{FrequencySet, KeyLayout, Method, counted};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
+use crate::judge::{Problem, Sizes};
 use crate::lattice::Grouping;
 use crate::metric::contribution::Known;
 use crate::metric::{Cells, Metric, Weights};

@@ -9,13 +9,13 @@
 
 use std::sync::Arc;
 
-use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Scratch};
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::lattice::{Lattice, NodeSet};
 use crate::metric::{Costs, Metric, Needs, Ranking, Statistics};
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// A node with what is known of it.
 #[derive(Debug, Clone)]
@@ -34,10 +34,10 @@ pub fn describe(
     attributes: &Attributes,
     lattice: &Lattice,
     nodes: &[usize],
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Vec<Scored>> {
     let mut described = Vec::with_capacity(nodes.len());
-    visit(problem, lattice, nodes, watch, &mut |node, set| {
+    visit(problem, lattice, nodes, progress, &mut |node, set| {
         let levels: Vec<u8> = lattice.levels(node).collect();
         let statistics = Statistics::new(problem, attributes, levels, set)?;
         described.push(Scored { node, height: lattice.height(node), statistics });
@@ -54,17 +54,17 @@ pub fn best(
     holding: &NodeSet,
     costs: &Costs,
     metric: &dyn Metric,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Scored>> {
     let mut ranking = Ranking::new(costs, metric);
     let statistics_of = |node: usize, set: &FrequencySet| {
         Statistics::new(problem, attributes, lattice.levels(node).collect(), set)
     };
-    watch.begin_stage(holding.len() as u64);
+    progress.expect(holding.len() as u64);
     match metric.needs() {
         Needs::Groups => {
             let nodes: Vec<usize> = holding.iter().collect();
-            visit(problem, lattice, &nodes, watch, &mut |node, set| {
+            visit(problem, lattice, &nodes, progress, &mut |node, set| {
                 _ = ranking.offer(&statistics_of(node, set)?);
                 Ok(())
             })?;
@@ -81,19 +81,19 @@ pub fn best(
                     let set = problem.count(&grouping)?;
                     ranking.offer(&statistics_of(node, &set)?);
                 }
-                watch.settled(1)?;
+                progress.done(1)?;
             }
             return Ok(ranking.into_best(lattice));
         }
         Needs::Levels | Needs::Suppression => {}
     }
     for node in holding.iter() {
-        watch.settled(1)?;
+        progress.done(1)?;
         ranking.offer(&Statistics::of_levels(lattice.levels(node).collect()));
     }
     match ranking.into_best(lattice) {
         None => Ok(None),
-        Some(best) => Ok(describe(problem, attributes, lattice, &[best.node], watch)?.pop()),
+        Some(best) => Ok(describe(problem, attributes, lattice, &[best.node], progress)?.pop()),
     }
 }
 
@@ -102,7 +102,7 @@ fn visit(
     problem: Problem<'_>,
     lattice: &Lattice,
     nodes: &[usize],
-    watch: &Watch,
+    progress: &Progress,
     look: &mut dyn FnMut(usize, &FrequencySet) -> Result<()>,
 ) -> Result<()> {
     debug_assert!(nodes.is_sorted());
@@ -135,7 +135,7 @@ fn visit(
             current.clone_from(&levels);
         }
         look(node, &path[n_attributes])?;
-        watch.settled(1)?;
+        progress.done(1)?;
     }
     Ok(())
 }

@@ -16,8 +16,11 @@
 //! Values count that occur: a value that is not in the reference has no place in the order.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::hash;
 use crate::hierarchy::Attribute;
+use crate::hierarchy::spelling::spelled_otherwise;
 use crate::table::Column;
+use crate::value::Decimal;
 
 /// The products below fit 128 bits for tables of up to so many rows, and 2³² values.
 const MAX_ROWS: u128 = 1 << 47;
@@ -51,7 +54,8 @@ impl Distance {
 
     /// The values are decimal numbers in their order; `1` and `1.0` are one value.
     pub fn by_number(column: &Column) -> Result<Self> {
-        let values: Vec<Option<Decimal<'_>>> = column.dictionary().values().map(Decimal::parse).collect();
+        let read = |value: &str| column.notation().number(value);
+        let values: Vec<Option<Decimal>> = column.dictionary().values().map(read).collect();
         let n_words = values.iter().filter(|number| number.is_none()).count();
         if n_words > 0 {
             let is_word = |&code: &u32| values[code as usize].is_none();
@@ -63,7 +67,7 @@ impl Distance {
             ))
             .with_hint("give the order of the values, or use the distance `equal` or `hierarchical`"));
         }
-        let numbers: Vec<Decimal<'_>> = values.into_iter().flatten().collect();
+        let numbers: Vec<Decimal> = values.into_iter().flatten().collect();
         let mut sorted = numbers.clone();
         sorted.sort_unstable();
         sorted.dedup();
@@ -71,9 +75,12 @@ impl Distance {
         Ok(Distance::ordered(numbers.iter().map(place).collect()))
     }
 
-    /// The values are in the order of a list, which has each value of the column once.
+    /// The values are in the order of a list, which has each value of the column once. Of a column of numbers, `1.0` is the list's `1`.
     pub fn by_list<'a>(column: &Column, list: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let mut places = vec![None; column.dictionary().len()];
+        let list: Vec<&str> = list.into_iter().collect();
+        let listed: hash::Set<&str> = list.iter().copied().collect();
+        let spelled = spelled_otherwise(column, list.iter().copied(), |value| listed.contains(value));
         for (place, value) in list.into_iter().enumerate() {
             // The list may have values that do not occur.
             let Some(code) = column.dictionary().code(value) else {
@@ -86,6 +93,9 @@ impl Distance {
                     place + 1
                 )));
             }
+        }
+        for (code, place) in spelled {
+            places[code as usize] = Some(place as u32);
         }
         let n_missing = places.iter().filter(|place| place.is_none()).count();
         if n_missing > 0 {
@@ -309,47 +319,6 @@ fn running(places: &[(u32, u64)], up_to: &[u128], sums: &[u128], size: u128, all
     sum + stretch(from, up_to.len(), here)
 }
 
-/// A decimal number as written: sign, digits before the point without leading zeros, digits after it without trailing
-/// ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Decimal<'a> {
-    is_negative: bool,
-    whole: &'a str,
-    part: &'a str,
-}
-
-impl<'a> Decimal<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-        let all_digits = whole.bytes().chain(part.bytes()).all(|byte| byte.is_ascii_digit());
-        if whole.len() + part.len() == 0 || !all_digits {
-            return None;
-        }
-        let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
-        let is_zero = whole.len() + part.len() == 0;
-        Some(Decimal { is_negative: text.starts_with('-') && !is_zero, whole, part })
-    }
-}
-
-impl Ord for Decimal<'_> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let (mine, others) =
-            ((self.whole.len(), self.whole, self.part), (other.whole.len(), other.whole, other.part));
-        match (self.is_negative, other.is_negative) {
-            (false, false) => mine.cmp(&others),
-            (true, true) => others.cmp(&mine),
-            (is_negative, _) => is_negative.cmp(&false).reverse(),
-        }
-    }
-}
-
-impl PartialOrd for Decimal<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,8 +423,16 @@ mod tests {
             panic!("not ordered");
         };
         assert_eq!(places, [1, 1, 1, 1, 0, 0]);
-        for text in ["", "-", ".", "1e3", "1 ", "a", "--1", "1.2.3"] {
-            assert_eq!(Decimal::parse(text), None, "{text}");
-        }
+        let long =
+            column(&["1e3", "999.999999999999999999999999999", "1000.0", ".5", "12345678901234567890123"]);
+        let Distance(Ground::Ordered(places)) = Distance::by_number(&long).unwrap() else {
+            panic!("not ordered");
+        };
+        assert_eq!(places, [2, 1, 2, 0, 3]);
+        let floats = column(&["1.0", "2.0", "10"]);
+        let Distance(Ground::Ordered(places)) = Distance::by_list(&floats, ["10", "2", "1"]).unwrap() else {
+            panic!("not ordered");
+        };
+        assert_eq!(places, [2, 1, 0]);
     }
 }

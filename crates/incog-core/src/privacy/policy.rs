@@ -10,7 +10,7 @@
 //! 2. leave out the refused groups, and judge the others against what is left;
 //! 3. repeat until no further group is refused, or the budget is exceeded. Groups once left out stay out.
 //!
-//! What is left then satisfies the policy against itself. The order is fixed, so every checker, the metrics and the release
+//! What is left then satisfies the policy against itself. The order is fixed, so every judge, the metrics and the release
 //! agree. It may leave out more than would be needed: whether a smaller set would do is a search of its own.
 //!
 //! **Where pruning is unsound**, the absorbing part of a policy still prunes: the groups that it refuses are refused by the

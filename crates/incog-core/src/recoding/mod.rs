@@ -23,10 +23,10 @@ pub(crate) use value_table::{CellSums, Levels, Numbers, Sums, ValueDomain, Value
 
 use release::Generalized;
 
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::lattice::Grouping;
 use crate::privacy::Policy;
 use crate::table::{Column, Table};

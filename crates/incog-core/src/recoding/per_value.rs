@@ -1,10 +1,10 @@
 //! Single-dimension recoding: each value of an attribute goes to a level of its own, the same in every record.
 
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hash;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::recoding::PerGroup;
 use crate::recoding::value_table::{Levels, ValueTable};
 use crate::table::{Column, Table};

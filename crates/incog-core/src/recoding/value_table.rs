@@ -13,12 +13,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::group::Measures;
 use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
+use crate::judge::Problem;
 use crate::lattice::Grouping;
 use crate::recoding::Side;
 

@@ -21,13 +21,13 @@
 //! 50,000 clusters of two, none of which has three grades in each matched set: 14 s.
 
 use crate::error::Result;
+use crate::progress::{Progress, Stage};
 use crate::relational::bound::Bounds;
 use crate::relational::diversity::{Judge, Values};
 use crate::relational::flat::Flat;
 use crate::relational::miracle::cluster;
 use crate::relational::nearest::{Pool, Search};
 use crate::relational::{Clustering, Database, Enforcement, Matcher, Options, Requirements};
-use crate::watch::{Stage, Watch};
 
 /// Clusters the persons of a database so that the sensitive values of each matched set satisfy what is required.
 pub fn dmiracle(
@@ -35,7 +35,7 @@ pub fn dmiracle(
     options: &Options,
     requirements: &[Requirements],
     enforcement: Enforcement,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Clustering> {
     options.check(database)?;
     let matcher = Matcher::with(database, options);
@@ -44,12 +44,13 @@ pub fn dmiracle(
     let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
     let raised = (enforcement == Enforcement::Distance).then_some(&values);
     let options = Options { k: options.k.max(2), ..*options };
-    let (clusters, mut suppressed) = cluster(database, Search { values: raised, ..search }, &options, watch)?;
+    let (clusters, mut suppressed) =
+        cluster(database, Search { values: raised, ..search }, &options, progress)?;
     let mut judge = Judge::new(&values, requirements);
-    let (mut diverse, mut violating) = split(&judge, clusters, watch)?;
+    let (mut diverse, mut violating) = split(&judge, clusters, progress)?;
     loop {
         let left = match enforcement {
-            Enforcement::Merge => merge(search, &judge, violating, &mut diverse, watch)?,
+            Enforcement::Merge => merge(search, &judge, violating, &mut diverse, progress)?,
             Enforcement::Distance | Enforcement::Suppress => violating,
         };
         suppressed.extend(left.iter().flat_map(Flat::members));
@@ -57,7 +58,7 @@ pub fn dmiracle(
             break;
         }
         judge.compare_with(database, &diverse)?;
-        (diverse, violating) = split(&judge, diverse, watch)?;
+        (diverse, violating) = split(&judge, diverse, progress)?;
         if violating.is_empty() {
             break;
         }
@@ -67,10 +68,10 @@ pub fn dmiracle(
 }
 
 /// The diverse clusters and the others, in order.
-fn split(judge: &Judge<'_>, clusters: Vec<Flat>, watch: &Watch) -> Result<(Vec<Flat>, Vec<Flat>)> {
+fn split(judge: &Judge<'_>, clusters: Vec<Flat>, progress: &Progress) -> Result<(Vec<Flat>, Vec<Flat>)> {
     let (mut diverse, mut violating) = (Vec::new(), Vec::new());
     for cluster in clusters {
-        watch.check()?;
+        progress.check()?;
         if judge.is_diverse(&cluster)? { diverse.push(cluster) } else { violating.push(cluster) }
     }
     Ok((diverse, violating))
@@ -82,10 +83,10 @@ fn merge(
     judge: &Judge<'_>,
     violating: Vec<Flat>,
     diverse: &mut Vec<Flat>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Vec<Flat>> {
-    watch.enter(Stage::Merging);
-    watch.begin_stage(violating.len() as u64);
+    progress.enter(Stage::Merging);
+    progress.expect(violating.len() as u64);
     let mut pool = Pool::new(search);
     for cluster in violating {
         let vector = search.bounds.vector(&cluster);
@@ -97,11 +98,11 @@ fn merge(
         let merged = pool.common(&oldest, &other);
         if judge.is_diverse(&merged)? {
             diverse.push(merged);
-            watch.settled(2)?;
+            progress.done(2)?;
         } else {
             let vector = search.bounds.vector(&merged);
             pool.push(merged, &vector);
-            watch.settled(1)?;
+            progress.done(1)?;
         }
     }
     Ok(Vec::new())

@@ -156,14 +156,14 @@ impl Shapes {
 mod tests {
     use super::*;
     use crate::privacy::Fraction;
+    use crate::progress::Progress;
     use crate::relational::samples::{relation, students};
     use crate::relational::{Options, Pairing, miracle};
-    use crate::watch::Watch;
 
     fn check(database: &Database, k: usize, threshold: (u64, u64), cluster_limit: usize) -> Measured {
         let threshold = Fraction::new(threshold.0, threshold.1).unwrap();
         let options = Options { threshold, cluster_limit, pairing: Pairing::Subtree, ..Options::new(k) };
-        measure(database, &miracle(database, &options, &Watch::new()).unwrap())
+        measure(database, &miracle(database, &options, &Progress::new()).unwrap())
     }
 
     fn is_near(loss: f64, expected: f64) {

@@ -17,11 +17,11 @@
 //! `nearest`.
 
 use crate::error::Result;
+use crate::progress::{Progress, Stage};
 use crate::relational::bound::Bounds;
 use crate::relational::flat::Flat;
 use crate::relational::nearest::{Pool, Search};
 use crate::relational::{Database, Distance, Matcher, Node, Options, Trees};
-use crate::watch::{Stage, Watch};
 
 /// Who is in which cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,12 +35,12 @@ pub struct Clustering {
 }
 
 /// Clusters the persons of a database.
-pub fn miracle(database: &Database, options: &Options, watch: &Watch) -> Result<Clustering> {
+pub fn miracle(database: &Database, options: &Options, progress: &Progress) -> Result<Clustering> {
     options.check(database)?;
     let matcher = Matcher::with(database, options);
     let bounds = Bounds::new(matcher.layout(), database);
     let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
-    let (clusters, suppressed) = cluster(database, search, options, watch)?;
+    let (clusters, suppressed) = cluster(database, search, options, progress)?;
     debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
     let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
     Ok(Clustering { clusters, suppressed })
@@ -51,17 +51,17 @@ pub(super) fn cluster(
     database: &Database,
     search: Search<'_>,
     options: &Options,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<(Vec<Flat>, Vec<u32>)> {
     let Search { matcher, bounds, .. } = search;
     let trees = Trees::new(database);
-    watch.enter(Stage::Clustering);
-    watch.begin_stage(database.n_persons() as u64);
+    progress.enter(Stage::Clustering);
+    progress.expect(database.n_persons() as u64);
     let mut clusters = Vec::new();
     let mut open = Pool::new(search);
     for row_idx in 0..database.n_persons() as u32 {
-        watch.settled(1)?;
-        watch.count_rows(1);
+        progress.done(1)?;
+        progress.count_rows(1);
         let person = Flat::of_person(matcher.layout(), &trees, row_idx);
         let vector = bounds.vector(&person);
         let is_near = |distance: Distance| !distance.exceeds(options.threshold);
@@ -84,7 +84,7 @@ pub(super) fn cluster(
             }
         }
     }
-    let suppressed = merge_leftovers(bounds, open, options.k, &mut clusters, watch)?;
+    let suppressed = merge_leftovers(bounds, open, options.k, &mut clusters, progress)?;
     Ok((clusters, suppressed))
 }
 
@@ -94,11 +94,11 @@ fn merge_leftovers(
     mut open: Pool<'_>,
     k: usize,
     clusters: &mut Vec<Flat>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Vec<u32>> {
     while let Some(mut oldest) = open.take_oldest() {
         while oldest.n_members() < k {
-            watch.check()?;
+            progress.check()?;
             let nearest = open.nearest(&oldest, &bounds.vector(&oldest));
             let Some(other) = nearest.and_then(|(_, at)| open.take(at)) else {
                 return Ok(oldest.members().to_vec());
@@ -124,7 +124,7 @@ mod tests {
 
     fn members(options: &Options) -> (Vec<Vec<u32>>, Vec<u32>) {
         let database = Database::new(students(), "student").unwrap();
-        let Clustering { clusters, suppressed } = miracle(&database, options, &Watch::new()).unwrap();
+        let Clustering { clusters, suppressed } = miracle(&database, options, &Progress::new()).unwrap();
         (clusters.iter().map(|cluster| cluster.records().to_vec()).collect(), suppressed)
     }
 
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn impossible_settings_are_refused() {
         let database = Database::new(students(), "student").unwrap();
-        let refused = |options: Options| miracle(&database, &options, &Watch::new()).unwrap_err().to_string();
+        let refused =
+            |options: Options| miracle(&database, &options, &Progress::new()).unwrap_err().to_string();
         assert_eq!(refused(options(0, (0, 1), 1)), "k is 0");
         assert_eq!(refused(options(2, (0, 1), 0)), "the cluster limit is 0");
         assert_eq!(refused(options(2, (11, 10), 1)), "the threshold is above 1");
@@ -161,11 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_watch_stops_the_clustering() {
+    fn a_cancelled_run_stops_the_clustering() {
         let database = Database::new(students(), "student").unwrap();
-        let watch = Watch::new();
-        watch.cancel();
-        let error = miracle(&database, &options(2, (0, 1), 1), &watch).unwrap_err();
+        let progress = Progress::new();
+        progress.cancel();
+        let error = miracle(&database, &options(2, (0, 1), 1), &progress).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::Cancelled);
     }
 }

@@ -77,9 +77,9 @@ fn collect<'a>(database: &Database, table: usize, node: &'a Node, rows: &mut [Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Progress;
     use crate::relational::samples::students;
     use crate::relational::{Options, Pairing, miracle};
-    use crate::watch::Watch;
 
     /// The released rows of a table: the original row and its labels.
     fn text(database: &Database, release: &Release, table: usize) -> Vec<String> {
@@ -97,7 +97,7 @@ mod tests {
     fn rows_of_clusters_stand_in_row_order_and_those_without_a_partner_are_gone() {
         let database = Database::new(students(), "student").unwrap();
         let options = Options { pairing: Pairing::Subtree, ..Options::new(2) };
-        let clustering = miracle(&database, &options, &Watch::new()).unwrap();
+        let clustering = miracle(&database, &options, &Progress::new()).unwrap();
         let release = Release::of_clusters(&database, &clustering);
         assert_eq!(text(&database, &release, 0), ["0 ", "1 ", "2 ", "3 "]);
         // The paper's Table 4: SC7, the course Math of S3, has no partner.

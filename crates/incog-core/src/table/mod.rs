@@ -2,16 +2,20 @@
 //!
 //! A [`Table`] is a set of equally long, dictionary-coded columns. The engine never sees text: a cell is a
 //! `u32` that stands for one distinct string of its column. Every column has a declared [`Role`]. A missing value is a value
-//! like any other, never a wildcard; it is not the empty text, which only some formats have ([`label`]).
+//! like any other, never a wildcard; it is not the empty text, which only some formats have ([`label`]). What cells say that are
+//! written in one way or another is the column's [`Reading`].
 
 mod dictionary;
 pub mod label;
+mod reading;
 
 pub use dictionary::Dictionary;
+pub use reading::Reading;
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::value::Notation;
 
 /// What a column is to the people in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,12 +40,59 @@ pub struct Column {
     role: Role,
     dictionary: Dictionary,
     codes: Vec<u32>,
+    reading: Reading,
 }
 
 impl Column {
     /// An empty column, to be filled row by row.
     pub fn new(name: impl Into<String>, role: Role) -> Self {
-        Column { name: name.into(), role, dictionary: Dictionary::default(), codes: Vec::new() }
+        Column {
+            name: name.into(),
+            role,
+            dictionary: Dictionary::default(),
+            codes: Vec::new(),
+            reading: Reading::default(),
+        }
+    }
+
+    /// The same column, whose cells are read like this from now on.
+    #[must_use]
+    pub fn with_reading(mut self, reading: Reading) -> Self {
+        self.reading = reading;
+        self
+    }
+
+    /// The same rows, as if they had been read like this from the start.
+    pub fn read_as(self, reading: Reading) -> Result<Self> {
+        if reading.is_verbatim() {
+            return Ok(self.with_reading(reading));
+        }
+        let mut column = Column::new(self.name, self.role).with_reading(reading);
+        let mut codes = Vec::with_capacity(self.dictionary.len());
+        for value in self.dictionary.values() {
+            codes.push(match label::text_of(value) {
+                None => column.push("")?,
+                Some(text) => column.push_text(text)?,
+            });
+        }
+        column.codes = self.codes.iter().map(|&code| codes[code as usize]).collect();
+        // Codes are ranks of first appearance still: values keep their order.
+        Ok(column)
+    }
+
+    /// How its cells are read.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// How its numbers and dates are written.
+    pub fn notation(&self) -> &Notation {
+        &self.reading.notation
+    }
+
+    /// The same column, whose numbers and dates turn out to be written like this.
+    pub fn set_notation(&mut self, notation: Notation) {
+        self.reading.notation = notation;
     }
 
     /// A column from the text of its cells; empty ones are missing.
@@ -63,9 +114,16 @@ impl Column {
         if cell.is_empty() { self.push_label(cell) } else { self.push_text(cell) }
     }
 
-    /// The same for a text, which is a value even if it is empty.
+    /// The same for a text, which is a value even if it is empty, unless it is said to stand for a missing one.
     pub fn push_text(&mut self, text: &str) -> Result<u32> {
-        self.push_label(&label::of_text(text))
+        if self.reading.is_verbatim() {
+            return self.push_label(&label::of_text(text));
+        }
+        if self.reading.is_marker(text) {
+            return self.push_label("");
+        }
+        let padded = self.reading.padded(text);
+        self.push_label(&label::of_text(&padded))
     }
 
     fn push_label(&mut self, label: &str) -> Result<u32> {
@@ -84,6 +142,12 @@ impl Column {
         fields: impl ExactSizeIterator<Item = (u32, u32)>,
     ) -> Result<()> {
         self.codes.reserve(fields.len());
+        if !self.reading.is_verbatim() {
+            for (start, end) in fields {
+                self.push(&text[start as usize..end as usize])?;
+            }
+            return Ok(());
+        }
         for (start, end) in fields {
             let (start, end) = (start as usize, end as usize);
             // A text that could be taken for another's label is rare enough to be looked at twice.

@@ -178,7 +178,7 @@ fn engine_diverse(
             requirements.push(Requirements { table: number, columns: vec![at], models: vec![built] });
         }
     }
-    let clustering = dmiracle(&database, options, &requirements, enforcement, &Watch::new()).unwrap();
+    let clustering = dmiracle(&database, options, &requirements, enforcement, &Progress::new()).unwrap();
     let (clusters, mut suppressed) = in_words(tables, &database, &clustering);
     suppressed.sort_unstable();
     (required, (clusters, suppressed))

@@ -7,7 +7,7 @@ mod diverse;
 
 use std::collections::BTreeSet;
 
-use incog_core::Watch;
+use incog_core::Progress;
 use incog_core::hierarchy::{Attribute, ExplicitHierarchy};
 use incog_core::privacy::Fraction;
 use incog_core::relational::{
@@ -368,7 +368,7 @@ fn naive(tables: &Tables, options: &Options, tenths: u64, far: &Far<'_>) -> (Vec
 /// The engine's answer in the oracle's words.
 fn engine(tables: &Tables, options: &Options) -> (Vec<Tree>, Vec<usize>) {
     let database = tables.database();
-    in_words(tables, &database, &miracle(&database, options, &Watch::new()).unwrap())
+    in_words(tables, &database, &miracle(&database, options, &Progress::new()).unwrap())
 }
 
 fn in_words(tables: &Tables, database: &Database, clustering: &Clustering) -> (Vec<Tree>, Vec<usize>) {
@@ -657,7 +657,7 @@ fn the_papers_students_get_the_papers_classes() {
     };
     for pairing in [Pairing::Subtree, Pairing::Record, Pairing::Level] {
         let options = Options { pairing, ..Options::new(2) };
-        let Clustering { clusters, suppressed } = miracle(&database, &options, &Watch::new()).unwrap();
+        let Clustering { clusters, suppressed } = miracle(&database, &options, &Progress::new()).unwrap();
         assert!(suppressed.is_empty());
         assert_eq!(clusters.iter().map(|cluster| ids(0, cluster)).collect::<Vec<_>>(), ["S1~S2", "S3~S4"]);
         let courses = clusters[0].children()[0].iter().map(|course| {

@@ -4,8 +4,8 @@
 use std::time::Instant;
 
 use incog_core::algorithm::Aim;
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::recoding::{PerGroup, Recoding};
 use incog_testkit::Sample;

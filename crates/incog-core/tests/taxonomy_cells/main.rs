@@ -13,14 +13,14 @@ use incog_core::algorithm::{
     Settings, SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression,
     full_subgraph, optimum, suppression_bound, unrestricted_multi,
 };
-use incog_core::check::Problem;
 use incog_core::frequency::Rows;
+use incog_core::judge::Problem;
 use incog_core::metric::{self, Cells, Costs, Statistics};
 use incog_core::privacy::{self, KAnonymity, Parameters, Policy, PrivacyModel, Pruning, Sensitive, build};
 use incog_core::recoding::{PerGroup, Recoding, validate};
 use incog_core::registry::find;
 use incog_core::table::Table;
-use incog_core::{ErrorKind, Result, Watch};
+use incog_core::{ErrorKind, Progress, Result};
 use incog_testkit::labels::{Input, Released};
 use incog_testkit::{Sample, SampleColumn, algorithms, random};
 use incog_verify::{
@@ -166,14 +166,14 @@ impl Which {
         attributes: &incog_core::hierarchy::Attributes,
         aim: Aim<'_>,
     ) -> Result<Option<Found<PerGroup>>> {
-        let watch = &Watch::new();
+        let progress = &Progress::new();
         match self {
             Which::FullSubgraph => {
-                full_subgraph(problem, attributes, FullSubgraphOptions { aim, max_steps: None }, watch)
+                full_subgraph(problem, attributes, FullSubgraphOptions { aim, max_steps: None }, progress)
             }
             Which::UnrestrictedMulti => {
                 let options = UnrestrictedMultiOptions { aim, max_rounds: None };
-                unrestricted_multi(problem, attributes, options, watch)
+                unrestricted_multi(problem, attributes, options, progress)
             }
             Which::Clusters | Which::FewCandidates | Which::Refined | Which::Rounds => {
                 let method = match self {
@@ -182,11 +182,11 @@ impl Which {
                     Which::Refined => CellMethod::Refined { candidates: 512 },
                     _ => CellMethod::Rounds,
                 };
-                cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, watch)
+                cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, progress)
             }
             Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
                 let options = CellSuppressionOptions { aim, method: self.suppression_method() };
-                cell_suppression(problem, attributes, options, watch)
+                cell_suppression(problem, attributes, options, progress)
             }
         }
     }
@@ -257,7 +257,7 @@ fn full_domain(sample: &Sample, wanted: &Wanted, weights: &[f64]) -> Option<f64>
     if wanted.usable_budget() != wanted.budget || policy.pruning() == Pruning::Unsound {
         return None;
     }
-    let best = optimum(problem, &attributes, &costs, metric, &Watch::new()).unwrap().best?;
+    let best = optimum(problem, &attributes, &costs, metric, &Progress::new()).unwrap().best?;
     Some(metric.score(&costs, &best.statistics))
 }
 
@@ -615,21 +615,21 @@ fn limits_of_zero_and_bounds_that_cannot_be_kept_are_refused() {
     let problem = Problem { source: &rows, policy: &policy };
     let costs = Costs::new(problem, &attributes).unwrap();
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
-    let watch = &Watch::new();
+    let progress = &Progress::new();
     let kind = |result: Result<Option<Found<PerGroup>>>| {
         let error = result.unwrap_err();
         assert!(error.hint().is_some(), "{error}");
         error.kind()
     };
     let options = FullSubgraphOptions { aim, max_steps: Some(0) };
-    assert_eq!(kind(full_subgraph(problem, &attributes, options, watch)), ErrorKind::Input);
+    assert_eq!(kind(full_subgraph(problem, &attributes, options, progress)), ErrorKind::Input);
     let options = UnrestrictedMultiOptions { aim, max_rounds: Some(0) };
-    assert_eq!(kind(unrestricted_multi(problem, &attributes, options, watch)), ErrorKind::Input);
+    assert_eq!(kind(unrestricted_multi(problem, &attributes, options, progress)), ErrorKind::Input);
     let options = CellGeneralizationOptions { aim, method: CellMethod::Clusters { candidates: 0 } };
-    assert_eq!(kind(cell_generalization(problem, &attributes, options, watch)), ErrorKind::Input);
+    assert_eq!(kind(cell_generalization(problem, &attributes, options, progress)), ErrorKind::Input);
     for method in [SuppressionMethod::Forest, SuppressionMethod::Cover] {
         let options = CellSuppressionOptions { aim, method };
-        assert_eq!(kind(cell_suppression(problem, &attributes, options, watch)), ErrorKind::Policy);
+        assert_eq!(kind(cell_suppression(problem, &attributes, options, progress)), ErrorKind::Policy);
     }
     let many = flat(&[&vec!["a"; 1025]]);
     let error = run_by(Which::Cover, &many, &Wanted::k(2), &[1.0; 4], "loss").unwrap_err();
@@ -646,11 +646,11 @@ fn whoever_is_cancelled_stops() {
     let problem = Problem { source: &rows, policy: &policy };
     let costs = Costs::new(problem, &attributes).unwrap();
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
-    let watch = Watch::new();
-    watch.cancel();
+    let progress = Progress::new();
+    progress.cancel();
     for entry in algorithm::ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {
         let error =
-            algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &watch).unwrap_err();
+            algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Cancelled, "{}", entry.name);
     }
 }

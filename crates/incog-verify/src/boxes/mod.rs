@@ -11,7 +11,6 @@
 //!
 //! What is not checked: that the boxes leave nothing out, and that no box could have been cut further.
 
-mod numbers;
 mod order;
 mod sides;
 mod join;
@@ -28,6 +27,8 @@ use disjoint::Overlap;
 use join::Columns;
 use order::Order;
 use sides::{Sides, occurring};
+
+use crate::written::Style;
 
 /// What is claimed of a release whose records are in boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub enum OrderClaim {
         step: String,
         /// The least value that can occur, and the first that cannot any more.
         bounds: Option<[String; 2]>,
+        /// How the column's numbers are written, and those in labels. Step and bounds are plain.
+        style: Style,
     },
     /// The same with dates (YYYY-MM-DD).
     Dates {
@@ -65,6 +68,8 @@ pub enum OrderClaim {
         step: u64,
         /// The first day that can occur, and the first that cannot any more.
         bounds: Option<[String; 2]>,
+        /// How the column's dates are written. Those in labels and bounds are YYYY-MM-DD.
+        style: Style,
     },
     /// All categories, lowest first.
     Categories(Vec<String>),
@@ -170,7 +175,7 @@ impl<'a> Boxes<'a> {
         for ((&at, order), name) in self.quasi.iter().zip(orders).zip(self.names) {
             let Some(order) = order else { continue };
             let (_, labels) = occurring(&self.release.column(at));
-            let n = labels.iter().filter(|label| !order.allows(order.meaning(label))).count();
+            let n = labels.iter().filter(|label| !order.allows(&order.meaning(label))).count();
             if n > 0 {
                 strange.push(format!(
                     "column {name} has {n} {} not",

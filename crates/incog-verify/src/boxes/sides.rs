@@ -16,6 +16,7 @@ use super::order::{Meaning, Order};
 use crate::hash;
 use crate::keys::{Numbers, count};
 use crate::local::Column;
+use crate::written::Number;
 use crate::{Hierarchy, LabelColumn};
 
 /// A column's labels and what they stand for.
@@ -36,17 +37,18 @@ impl Sides {
     pub(super) fn of_order(released: &LabelColumn<'_>, input: &LabelColumn<'_>, order: &Order<'_>) -> Self {
         let (of_label, labels) = occurring(released);
         let meanings: Vec<Meaning> = labels.iter().map(|label| order.meaning(label)).collect();
-        let ends = |meaning: &Meaning| match *meaning {
-            // The next number that can be read is one billionth away, the next day one day.
-            Meaning::Single(position) => Some((position, position + 1)),
-            Meaning::Interval(start, end) => Some((start, end)),
+        // A cut lies just before a position, or just behind it.
+        let ends = |meaning: &Meaning| match meaning {
+            Meaning::Single(position) => Some(((position.clone(), false), (position.clone(), true))),
+            Meaning::Interval(start, end) => Some(((start.clone(), false), (end.clone(), false))),
             _ => None,
         };
-        let mut cuts: Vec<i128> = meanings.iter().filter_map(ends).flat_map(|(a, b)| [a, b]).collect();
+        let mut cuts: Vec<(Number, bool)> =
+            meanings.iter().filter_map(ends).flat_map(|(a, b)| [a, b]).collect();
         cuts.sort_unstable();
         cuts.dedup();
         // Place 0 lies below all cuts.
-        let place = |position: i128| cuts.partition_point(|&cut| cut <= position) as u32;
+        let place = |position: &(Number, bool)| cuts.partition_point(|cut| cut <= position) as u32;
         let missing = cuts.len() as u32 + 1;
         let mut strangers = Numbers::default();
         let of_value = input
@@ -54,16 +56,16 @@ impl Sides {
             .iter()
             .map(|&value| match order.position(value) {
                 _ if value.is_empty() => missing,
-                Some(position) => place(position),
+                Some(position) => place(&(position, false)),
                 None => missing + 1 + strangers.number(value),
             })
             .collect();
         let n_places = missing + 1 + strangers.len() as u32;
-        let reach = meanings.iter().zip(&labels).map(|(meaning, label)| match *meaning {
+        let reach = meanings.iter().zip(&labels).map(|(meaning, label)| match meaning {
             Meaning::Everything => 0..n_places,
             Meaning::Missing => missing..missing + 1,
             Meaning::Single(_) | Meaning::Interval(..) => {
-                ends(meaning).map_or(0..0, |(start, end)| place(start)..place(end))
+                ends(meaning).map_or(0..0, |(start, end)| place(&start)..place(&end))
             }
             Meaning::Unknown => {
                 strangers.find(label).map_or(0..0, |number| missing + 1 + number..missing + 2 + number)

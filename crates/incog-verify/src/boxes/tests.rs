@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::join::Columns;
 use super::sides::Sides;
 use super::*;
+use crate::Style;
 use crate::local::Fits;
 use crate::{Claims, Hierarchy, LabelColumn, RecodingClaim, Report, StringTable, check};
 
@@ -27,7 +28,8 @@ fn hierarchy(values: &[&str]) -> Hierarchy {
 }
 
 fn numbers(step: &str, bounds: Option<[&str; 2]>) -> OrderClaim {
-    OrderClaim::Numbers { step: step.into(), bounds: bounds.map(|bounds| bounds.map(str::to_owned)) }
+    let bounds = bounds.map(|bounds| bounds.map(str::to_owned));
+    OrderClaim::Numbers { step: step.into(), bounds, style: Style::default() }
 }
 
 fn categories(names: &[&str]) -> OrderClaim {
@@ -269,7 +271,7 @@ fn value() -> impl Strategy<Value = String> {
         2 => (0..9_i32).prop_map(|number| format!("+0{number}")),
         1 => Just(String::new()),
         1 => Just("x".to_owned()),
-        1 => Just("1e3".to_owned()),
+        1 => Just("1e3.5".to_owned()),
     ]
 }
 

@@ -35,8 +35,8 @@ use crate::histograms::Histograms;
 use crate::keys::Numbers;
 use crate::levels::Column;
 use crate::{
-    ClaimKind, Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim, Report,
-    SensitiveClaim, Verified, columns_of, sensitive,
+    ClaimKind, Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim,
+    ReleasedTable, Report, SensitiveClaim, Verified, columns_of, sensitive,
 };
 use index::{Index, NONE};
 use keys::Folder;
@@ -50,7 +50,7 @@ const BLOCK: usize = if cfg!(test) { 5 } else { 1 << 15 };
 /// Checks every claim. The report comes back in either case.
 pub fn verify_in_order<R: Labels>(release: R, claims: &Claims<'_>) -> Result<Verified<R>, Box<Report>> {
     let report = check_in_order(&release, claims);
-    if report.holds() { Ok(Verified { release, report }) } else { Err(Box::new(report)) }
+    Verified::of(vec![ReleasedTable::new(release)], report)
 }
 
 /// Checks every claim of a table that nobody is going to write.

@@ -22,7 +22,7 @@ use super::shape::{Columns, Sought, find_columns, sensitive_columns};
 use super::source::{self, Origins, Recoding, Released};
 use super::{DatabaseClaims, Report, TableClaims, Tally, check_shape, names};
 use crate::keys::{Groups, Keys, Numbers};
-use crate::{ClaimKind, Finding, LabelColumn, Labels};
+use crate::{ClaimKind, Finding, LabelColumn, Labels, ReleasedTable, Verified};
 
 /// The column that links a table with those of its sensitive columns.
 const GROUP: &str = "group";
@@ -35,39 +35,11 @@ pub struct AnatomyTable<'a> {
     pub sensitive: Vec<(String, &'a dyn Labels)>,
 }
 
-/// The same, as something that can be kept.
-#[derive(Debug, Clone)]
-pub struct AnatomizedTable<R> {
-    /// The table, with the last column `group` instead of its sensitive ones, if it has any.
-    pub rows: R,
-    /// For each sensitive column the table with `group` and that column.
-    pub sensitive: Vec<(String, R)>,
-}
-
-/// An anatomized database whose claims were all found true.
-#[derive(Debug)]
-pub struct VerifiedAnatomy<R> {
-    tables: Vec<AnatomizedTable<R>>,
-    report: Report,
-}
-
-impl<R> VerifiedAnatomy<R> {
-    /// The tables, in the order of the claims.
-    pub fn tables(&self) -> &[AnatomizedTable<R>] {
-        &self.tables
-    }
-
-    /// What was checked.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-}
-
 /// Checks every claim of an anatomized database. The report comes back in either case.
 pub fn verify_anatomy<R: Labels>(
-    release: Vec<AnatomizedTable<R>>,
+    release: Vec<ReleasedTable<R>>,
     claims: &DatabaseClaims<'_>,
-) -> Result<VerifiedAnatomy<R>, Box<Report>> {
+) -> Result<Verified<R>, Box<Report>> {
     let tables = release.iter().map(|table| AnatomyTable {
         rows: &table.rows,
         sensitive: table
@@ -77,7 +49,7 @@ pub fn verify_anatomy<R: Labels>(
             .collect(),
     });
     let report = check_anatomy(&tables.collect::<Vec<_>>(), claims);
-    if report.holds() { Ok(VerifiedAnatomy { tables: release, report }) } else { Err(Box::new(report)) }
+    Verified::of(release, report)
 }
 
 /// Checks every claim of an anatomized database that nobody is going to write: its tables, in the order of the claims.

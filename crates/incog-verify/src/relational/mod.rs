@@ -31,7 +31,7 @@ mod source;
 mod places;
 mod anatomy;
 
-pub use anatomy::{AnatomizedTable, AnatomyTable, VerifiedAnatomy, check_anatomy, verify_anatomy};
+pub use anatomy::{AnatomyTable, check_anatomy, verify_anatomy};
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,8 @@ use self::source::{Recoding, Released};
 use crate::histograms::{Grouped, Histograms};
 use crate::keys::Groups;
 use crate::{
-    ClaimKind, Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, Report, SensitiveClaim, sensitive,
+    ClaimKind, Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, ReleasedTable, Report,
+    SensitiveClaim, Verified, sensitive,
 };
 
 /// What is claimed of a released database.
@@ -117,33 +118,14 @@ impl Report {
     }
 }
 
-/// A released database whose claims were all found true.
-#[derive(Debug)]
-pub struct VerifiedDatabase<R> {
-    tables: Vec<R>,
-    report: Report,
-}
-
-impl<R> VerifiedDatabase<R> {
-    /// The tables, in the order of the claims.
-    pub fn tables(&self) -> &[R] {
-        &self.tables
-    }
-
-    /// What was checked.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-}
-
 /// Checks every claim of a database. The report comes back in either case.
 pub fn verify_database<R: Labels>(
     release: Vec<R>,
     claims: &DatabaseClaims<'_>,
-) -> Result<VerifiedDatabase<R>, Box<Report>> {
+) -> Result<Verified<R>, Box<Report>> {
     let tables: Vec<&dyn Labels> = release.iter().map(|table| table as &dyn Labels).collect();
     let report = check_database(&tables, claims);
-    if report.holds() { Ok(VerifiedDatabase { tables: release, report }) } else { Err(Box::new(report)) }
+    Verified::of(release.into_iter().map(ReleasedTable::new).collect(), report)
 }
 
 /// Checks every claim of a database that nobody is going to write: its tables, in the order of the claims.

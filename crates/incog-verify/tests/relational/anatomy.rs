@@ -1,7 +1,7 @@
 //! Anatomized databases: the paper's students with exact quasi-identifiers, and what is noticed if one thing is changed.
 
 use incog_verify::{
-    AnatomizedTable, AnatomyTable, DatabaseClaims, Labels, Report, StringTable, TableSource, check_anatomy,
+    AnatomyTable, DatabaseClaims, Labels, ReleasedTable, Report, StringTable, TableSource, check_anatomy,
     verify_anatomy,
 };
 
@@ -92,10 +92,10 @@ fn exact_students_in_groups_hold_what_is_claimed_and_say_nothing_of_k() {
     }
 }
 
-fn owned(values: [&str; 3]) -> Vec<AnatomizedTable<StringTable>> {
+fn owned(values: [&str; 3]) -> Vec<ReleasedTable<StringTable>> {
     let tables = ROWS.iter().zip(values).zip(SENSITIVE);
     tables
-        .map(|((rows, values), column)| AnatomizedTable {
+        .map(|((rows, values), column)| ReleasedTable {
             rows: table(rows),
             sensitive: vec![(column.into(), table(values))],
         })

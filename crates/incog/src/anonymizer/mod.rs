@@ -21,7 +21,7 @@ use std::sync::Arc;
 use incog_core::algorithm::Algorithm;
 use incog_core::privacy::Budget;
 use incog_core::registry::Entry;
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use incog_verify::{RecodingClaim, Report};
 
 use crate::claim::release::{RowOrder, verified};
@@ -86,7 +86,7 @@ pub struct Anonymizer {
     own: Option<&'static Entry<Algorithm>>,
     /// Does the process end with what this is asked?
     is_last: bool,
-    watch: Arc<Watch>,
+    progress: Arc<Progress>,
 }
 
 impl Anonymizer {
@@ -104,7 +104,7 @@ impl Anonymizer {
             levels: None,
             own: None,
             is_last: false,
-            watch: Arc::new(Watch::new()),
+            progress: Arc::new(Progress::new()),
         }
     }
 
@@ -286,9 +286,9 @@ impl Anonymizer {
         self.job.output.get_or_insert_default()
     }
 
-    /// Progress and cancelling, by a watch that is shared with another thread.
-    pub fn watch(mut self, watch: &Arc<Watch>) -> Self {
-        self.watch = Arc::clone(watch);
+    /// Progress and cancelling, shared with another thread.
+    pub fn progress(mut self, progress: &Arc<Progress>) -> Self {
+        self.progress = Arc::clone(progress);
         self
     }
 
@@ -321,14 +321,14 @@ impl Anonymizer {
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
-        let watch = Arc::clone(&self.watch);
+        let progress = Arc::clone(&self.progress);
         let plan = self.plan(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == Order::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
-        match find(&plan, &plan.route, &watch)? {
+        match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => {
-                let made = verified(&plan, *found, rows, &watch)?;
-                Release::new(plan, made, watch)
+                let made = verified(&plan, *found, rows, &progress)?;
+                Release::new(plan, made, progress)
             }
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
@@ -336,16 +336,16 @@ impl Anonymizer {
 
     /// The same, written where the job says, with its record.
     pub fn publish(self) -> Result<Published> {
-        let (watch, is_last) = (Arc::clone(&self.watch), self.is_last);
+        let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
         let plan = self.plan(Asked::ONE)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
         Layout::check(&places.path, &plan.table)?;
-        let made = match find(&plan, &plan.route, &watch)? {
-            Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &watch)?,
+        let made = match find(&plan, &plan.route, &progress)? {
+            Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
         };
-        publish(&plan, &made, &places, output.order, &watch)?;
+        publish(&plan, &made, &places, output.order, &progress)?;
         let report = ReleaseReport::new(&plan, &made)?;
         if is_last {
             plan.leave();
@@ -368,8 +368,8 @@ impl Anonymizer {
 
     /// The same, with what is to be listed: all of them, or the minimal ones.
     pub fn search_listing(self, listing: Listing) -> Result<SearchReport> {
-        let watch = Arc::clone(&self.watch);
-        search(&self.plan(Asked::EVERY)?, listing, &watch)
+        let progress = Arc::clone(&self.progress);
+        search(&self.plan(Asked::EVERY)?, listing, &progress)
     }
 
     /// Finds the best generalization for each k of a range: what one more person in each group costs.
@@ -385,8 +385,8 @@ impl Anonymizer {
         if !self.has_k {
             self = self.k(1);
         }
-        let watch = Arc::clone(&self.watch);
-        frontier(&self.plan(Asked::EVERY)?, ks, &watch)
+        let progress = Arc::clone(&self.progress);
+        frontier(&self.plan(Asked::EVERY)?, ks, &progress)
     }
 
     /// Makes, verifies and measures a release by each recoding model; none is kept.
@@ -408,14 +408,14 @@ impl Anonymizer {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
-        let watch = Arc::clone(&self.watch);
+        let progress = Arc::clone(&self.progress);
         let job = self.job.clone();
         self.job = compare::bare(&job);
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
         let plan = self.plan(Asked::ONE)?;
         // Columns that nobody declared have their role by now.
         let job = Job { columns: plan.job.columns.clone(), ..job };
-        compare::compare(&plan, &job, &models, &watch)
+        compare::compare(&plan, &job, &models, &progress)
     }
 
     /// Checks a released file against these data and this policy, trusting nothing but the data. How far columns were generalized is
@@ -431,8 +431,8 @@ impl Anonymizer {
         delimiter: Option<u8>,
         recoding: RecodingClaim,
     ) -> Result<Report> {
-        let watch = Arc::clone(&self.watch);
-        check_file(&self.plan(Asked::ONE)?, release, delimiter, recoding, &watch)
+        let progress = Arc::clone(&self.progress);
+        check_file(&self.plan(Asked::ONE)?, release, delimiter, recoding, &progress)
     }
 
     /// The same for a release with a record: every claim, and the first thing in which the record differs from what is found anew.
@@ -443,9 +443,9 @@ impl Anonymizer {
         record: &Record,
         key: Option<&Key>,
     ) -> Result<Report> {
-        let watch = Arc::clone(&self.watch);
+        let progress = Arc::clone(&self.progress);
         let plan = self.like(record, key)?.plan(Asked::ONE)?;
-        check_with_record(&plan, release, delimiter, record, key, &watch)
+        check_with_record(&plan, release, delimiter, record, key, &progress)
     }
 
     /// Does to these data what was done to the release of a record: the same levels, suppressed and verified anew. With the key that the
@@ -465,7 +465,7 @@ impl Anonymizer {
             }
         }
         let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
-        Plan::new(self.job, self.input, asked, &self.watch)
+        Plan::new(self.job, self.input, asked, &self.progress)
     }
 
     /// The names of the columns.

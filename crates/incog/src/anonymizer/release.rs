@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incog_core::table::label;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
 use crate::claim::release::VerifiedRelease;
@@ -15,7 +15,7 @@ use crate::job::{Order, Output};
 use crate::plan::Plan;
 use crate::publish::places::{Places, key_of};
 use crate::publish::record::Record;
-use crate::publish::sink::{self, Unfinished};
+use crate::publish::sink::{self, Part, Unfinished};
 use crate::publish::{publish, record_of};
 use crate::report::release::ReleaseReport;
 
@@ -26,7 +26,7 @@ pub struct Release {
     plan: Plan,
     made: VerifiedRelease,
     report: ReleaseReport,
-    watch: Arc<Watch>,
+    progress: Arc<Progress>,
 }
 
 impl std::fmt::Debug for Release {
@@ -36,9 +36,9 @@ impl std::fmt::Debug for Release {
 }
 
 impl Release {
-    pub(super) fn new(plan: Plan, made: VerifiedRelease, watch: Arc<Watch>) -> Result<Self> {
+    pub(super) fn new(plan: Plan, made: VerifiedRelease, progress: Arc<Progress>) -> Result<Self> {
         let report = ReleaseReport::new(&plan, &made)?;
-        Ok(Release { plan, made, report, watch })
+        Ok(Release { plan, made, report, progress })
     }
 
     fn labels(&self) -> &dyn Labels {
@@ -75,7 +75,8 @@ impl Release {
         self.plan.in_memory("what it would be as a file is not known before it is written")?;
         let layout = sink::Layout::new(Path::new("release.csv"), &self.plan.format, &[])?;
         let text = Unfinished::nowhere();
-        let text = sink::write(&self.made.verified, text, &layout, Order::Input, None, &self.watch)?;
+        let text =
+            sink::write(&self.made.verified, Part::FIRST, text, &layout, Order::Input, None, &self.progress)?;
         record_of(&self.plan, &self.made, text.finish()?.sha256(), None, key.as_ref())
     }
 
@@ -92,7 +93,7 @@ impl Release {
         sink::Layout::check(&places.path, &self.plan.table)?;
         // The rows were shuffled once, if they were to be.
         let order = if self.plan.spilled.is_some() { output.order } else { Order::Input };
-        publish(&self.plan, &self.made, &places, order, &self.watch)?;
+        publish(&self.plan, &self.made, &places, order, &self.progress)?;
         Ok(places.record)
     }
 

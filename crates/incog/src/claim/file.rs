@@ -5,7 +5,7 @@ use std::path::Path;
 
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use incog_verify::{LabelColumn, Labels, RecodingClaim, Report, StringTable, check};
 
 use crate::claim::labels::Collected;
@@ -23,14 +23,14 @@ pub(crate) fn check_released(
     plan: &Plan,
     released: &dyn Labels,
     recoding: RecodingClaim,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Report> {
     let input = Collected(Cow::Borrowed(&plan.table));
     if recoding == RecodingClaim::FullDomain && plan.route.local().is_none() {
         return Ok(check(released, &claims(plan, &input, recoding)?));
     }
     let mut report = check(released, &local_claims(plan, plan.route.local(), &input)?);
-    if let Some(persons) = persons::persons_anew(plan, released, watch)? {
+    if let Some(persons) = persons::persons_anew(plan, released, progress)? {
         persons.add_to(&mut report);
     }
     Ok(report)
@@ -42,7 +42,7 @@ pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels
     if is_parquet(path) {
         // A release may have no rows.
         let data = Data::open(&[path.to_owned()], None)?;
-        let (table, _) = data.read_even_empty(|_| Role::Other, &Watch::new())?;
+        let (table, _) = data.read_even_empty(|_| Role::Other, &Progress::new())?;
         return Ok(Box::new(Collected(Cow::Owned(table))));
     }
     let (file, delimiter) = source::open_text(path, "the release", delimiter)?;

@@ -29,7 +29,14 @@ use crate::plan::{Chosen, Plan, requirements};
 /// What a job claims of the sensitive columns of its table: every one is measured; then what is required beyond k.
 pub(crate) fn on_sensitive(job: &Job, table: &Table) -> Result<Vec<SensitiveClaim>> {
     let sensitive = table.columns().iter().filter(|column| column.role() == Role::Sensitive);
-    Ok(on_columns(sensitive.map(|column| column.name().to_owned()), of_requirements(job, table)?))
+    let mut claims =
+        on_columns(sensitive.map(|column| column.name().to_owned()), of_requirements(job, table)?);
+    for claim in &mut claims {
+        claim.style = table
+            .column(&claim.column)
+            .map_or_else(Default::default, |column| orders::style(column.notation()));
+    }
+    Ok(claims)
 }
 
 /// What a job requires beyond k, in the checker's terms.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use incog_core::recoding::Recoding;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::{
     ClaimKind, Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
 };
@@ -73,7 +73,11 @@ pub(crate) fn persons_of(
 }
 
 /// The same for a released file: by the search that should have given it.
-pub(crate) fn persons_anew(plan: &Plan, released: &dyn Labels, watch: &Watch) -> Result<Option<Persons>> {
+pub(crate) fn persons_anew(
+    plan: &Plan,
+    released: &dyn Labels,
+    progress: &Progress,
+) -> Result<Option<Persons>> {
     let Some(unit) = &plan.job.policy.unit else {
         return Ok(None);
     };
@@ -92,7 +96,7 @@ pub(crate) fn persons_anew(plan: &Plan, released: &dyn Labels, watch: &Watch) ->
     let Some(chosen) = plan.route.local() else {
         return undecided("persons of a local recoding can only be counted by the job that made it");
     };
-    let Outcome::Found(found) = find(plan, &plan.route, watch)? else {
+    let Outcome::Found(found) = find(plan, &plan.route, progress)? else {
         return refused("the job's search finds no release in this data");
     };
     let recoding = found.recoding;

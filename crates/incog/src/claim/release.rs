@@ -8,7 +8,7 @@ use incog_core::hierarchy::Attribute;
 use incog_core::metric::{Costs, Statistics};
 use incog_core::recoding::{PerLevel, Recoding, Release, Side};
 use incog_core::table::Role;
-use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, RecodingClaim, Report, Verified, verify, verify_in_order};
 use rand::seq::SliceRandom;
 
@@ -48,11 +48,16 @@ pub(crate) struct VerifiedRelease {
 }
 
 /// Applies a recoding and has the release verified.
-pub(crate) fn verified(plan: &Plan, found: Found, rows: RowOrder, watch: &Watch) -> Result<VerifiedRelease> {
+pub(crate) fn verified(
+    plan: &Plan,
+    found: Found,
+    rows: RowOrder,
+    progress: &Progress,
+) -> Result<VerifiedRelease> {
     let Found { recoding, local, domains, statistics, costs, quality, judged, known, notes } = found;
     match (recoding, statistics) {
         (Recoding::PerLevel(recoding), Some(statistics)) => {
-            let made = of_levels(plan, recoding, &statistics, &costs, rows, &known, watch)?;
+            let made = of_levels(plan, recoding, &statistics, &costs, rows, &known, progress)?;
             let (verified, better) = made;
             let with_levels = plan.attributes.iter().zip(&statistics.levels);
             Ok(VerifiedRelease {
@@ -72,7 +77,7 @@ pub(crate) fn verified(plan: &Plan, found: Found, rows: RowOrder, watch: &Watch)
             })
         }
         (recoding, _) => {
-            let (verified, report) = of_rows(plan, local.as_ref(), &recoding, rows, watch)?;
+            let (verified, report) = of_rows(plan, local.as_ref(), &recoding, rows, progress)?;
             let Some(measured) = LocalRelease::of(plan, &domains, verified.release(), &report) else {
                 return Err(Error::new(
                     ErrorKind::Internal,
@@ -108,7 +113,7 @@ fn of_levels(
     costs: &Costs,
     rows: RowOrder,
     known: &[(Vec<u8>, u64)],
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<(VerifiedLabels, Vec<Better>)> {
     let apply = || -> Result<Box<dyn Labels + Send>> {
         Ok(match &plan.spilled {
@@ -126,7 +131,7 @@ fn of_levels(
     let (release, claims) = rayon::join(apply, || claims(plan, &*input, RecodingClaim::Levels(levels)));
     let (release, claims) = (release?, claims?);
     check_accounts(release.n_rows(), statistics.suppressed_rows, costs)?;
-    watch.enter(Stage::Verifying);
+    progress.enter(Stage::Verifying);
     let check = || match &plan.spilled {
         None => verify(release, &claims),
         Some(_) => verify_in_order(release, &claims),
@@ -144,10 +149,10 @@ fn of_rows(
     chosen: Option<&Chosen>,
     recoding: &Recoding,
     rows: RowOrder,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<(VerifiedLabels, Report)> {
     let release = rows.arrange(recoding.apply(&plan.table, &plan.attributes)?);
-    watch.enter(Stage::Verifying);
+    progress.enter(Stage::Verifying);
     let input = input(plan);
     let release: Box<dyn Labels + Send> = Box::new(Released(release));
     let verified = verify(release, &local_claims(plan, chosen, &*input)?)

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use incog_core::relational::{Clustering, Node, Release};
 use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
-use incog_verify::AnatomizedTable;
+use incog_verify::ReleasedTable;
 
 use super::release::{Cells, Minted, TableRelease, of_records};
 use crate::database::plan::{DatabasePlan, in_table, is_file_name};
@@ -65,13 +65,13 @@ impl DatabasePlan {
         &self,
         release: &Release,
         clustering: &Clustering,
-    ) -> Result<Vec<AnatomizedTable<TableRelease<'_>>>> {
+    ) -> Result<Vec<ReleasedTable<TableRelease<'_>>>> {
         let minted = self.mint(release);
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); release.tables.len()];
         for cluster in &clustering.clusters {
             self.collect(self.database.person(), cluster, &mut groups);
         }
-        let of_table = |table: usize| -> Result<AnatomizedTable<TableRelease<'_>>> {
+        let of_table = |table: usize| -> Result<ReleasedTable<TableRelease<'_>>> {
             let records = &release.tables[table].records;
             let numbers = Minted::new(groups[table].len());
             let mut group_of = vec![0; records.len()];
@@ -103,7 +103,7 @@ impl DatabasePlan {
             if !sensitive.is_empty() {
                 columns.push(number());
             }
-            Ok(AnatomizedTable { rows: TableRelease { columns, n_rows: records.len() }, sensitive })
+            Ok(ReleasedTable { rows: TableRelease { columns, n_rows: records.len() }, sensitive })
         };
         (0..release.tables.len()).map(of_table).collect()
     }

@@ -13,7 +13,7 @@ use incog_core::relational::{
     self, Cost, Database, Enforcement, ForeignKey, Kind, Matching, Options, Pairing, Relation, Requirements,
 };
 use incog_core::table::{Role, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::database::copies;
 use crate::file::{STANDARD, Stamps};
@@ -77,9 +77,9 @@ struct Settings {
 }
 
 impl DatabasePlan {
-    /// Checks a job and reads its tables. Stops when the watch is cancelled.
-    pub fn new(job: &DatabaseJob, watch: &Watch) -> Result<Self> {
-        let plan = DatabasePlan::for_verification(job, watch)?;
+    /// Checks a job and reads its tables. Stops when it is cancelled.
+    pub fn new(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
+        let plan = DatabasePlan::for_verification(job, progress)?;
         let mut mistakes = Mistakes::default();
         for table in 0..plan.tables.len() {
             let said = &job.tables[&plan.database.relations()[table].name];
@@ -95,7 +95,7 @@ impl DatabasePlan {
     }
 
     /// The same, but for columns that hold keys: the checker tells whether a release does.
-    pub fn for_verification(job: &DatabaseJob, watch: &Watch) -> Result<Self> {
+    pub fn for_verification(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
         let mut mistakes = Mistakes::default();
         let settings = settings(job, &mut mistakes);
         check_tables(job, &mut mistakes);
@@ -115,7 +115,7 @@ impl DatabasePlan {
             data_stamps.add(table.data.stamps());
             hierarchy_stamps.add(requirements::stamps_of(table.job));
         }
-        let read = opened.into_iter().map(|table| table.read(job, watch)).collect::<Result<Vec<_>>>()?;
+        let read = opened.into_iter().map(|table| table.read(job, progress)).collect::<Result<Vec<_>>>()?;
         let tables = read.iter().map(ReadTable::plan).collect();
         let Bound { relations, requirements, notes } = bound(job, read)?;
         data_stamps.check("the data file")?;
@@ -193,13 +193,13 @@ fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
 }
 
 impl<'a> OpenedTable<'a> {
-    fn read(self, database: &DatabaseJob, watch: &Watch) -> Result<ReadTable<'a>> {
+    fn read(self, database: &DatabaseJob, progress: &Progress) -> Result<ReadTable<'a>> {
         let OpenedTable { name, job, required, data } = self;
         let files = data.files().to_vec();
         let role = |column: &str| plan::role(job, column);
         // Nobody may have a row in a child table.
         let is_person = name == database.database.person;
-        let made = if is_person { data.read(role, watch) } else { data.read_even_empty(role, watch) };
+        let made = if is_person { data.read(role, progress) } else { data.read_even_empty(role, progress) };
         let (table, format) = made.map_err(|error| match error.kind() {
             ErrorKind::Cancelled => error,
             _ => error.prefixed(&in_table(name)),

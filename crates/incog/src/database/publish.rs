@@ -5,9 +5,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use incog_core::relational::{Clustering, Release, dmiracle, miracle};
-use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::Labels;
-use incog_verify::{Report, VerifiedAnatomy, VerifiedDatabase, verify_anatomy, verify_database};
+use incog_verify::{Report, Verified, verify_anatomy, verify_database};
 
 use crate::claim::labels::Collected;
 use crate::claim::not_verified;
@@ -15,13 +15,13 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
-use crate::job::{Order, ReleaseKind};
+use crate::job::ReleaseKind;
 use crate::plan::hierarchies::warning;
 use crate::plan::requirements;
 use crate::publish::key_file::{KeyOnDisk, RunKey};
 use crate::publish::places::{KEY, from_here, nothing_to_sign, place_of};
 use crate::publish::record::{PrivateKey, Trust};
-use crate::publish::sink::{self, Finished, Layout, Place, UnfinishedFolder};
+use crate::publish::sink::{self, Layout, Part, Place, UnfinishedFolder};
 use crate::report::findings::write_report;
 
 /// A database release that was verified and written.
@@ -73,36 +73,14 @@ pub enum AnonymizedDatabase {
     Impossible(String),
 }
 
-/// A release that may be written.
-enum Verified<'a> {
-    Generalized(VerifiedDatabase<TableRelease<'a>>),
-    Anatomized(VerifiedAnatomy<TableRelease<'a>>),
-}
-
-impl Verified<'_> {
-    fn report(&self) -> &Report {
-        match self {
-            Verified::Generalized(verified) => verified.report(),
-            Verified::Anatomized(verified) => verified.report(),
-        }
-    }
-
-    /// The tables, without those of sensitive columns.
-    fn tables(&self) -> Vec<&dyn Labels> {
-        match self {
-            Verified::Generalized(verified) => {
-                verified.tables().iter().map(|table| table as &dyn Labels).collect()
-            }
-            Verified::Anatomized(verified) => {
-                verified.tables().iter().map(|table| &table.rows as &dyn Labels).collect()
-            }
-        }
-    }
+/// The tables of a release, without those of sensitive columns.
+fn rows<'a>(verified: &'a Verified<TableRelease<'_>>) -> Vec<&'a dyn Labels> {
+    verified.tables().iter().map(|table| &table.rows as &dyn Labels).collect()
 }
 
 impl DatabasePlan {
     /// Clusters the persons, verifies the release and writes it, with its record, where the job says.
-    pub fn anonymize(&self, watch: &Watch) -> Result<AnonymizedDatabase> {
+    pub fn anonymize(&self, progress: &Progress) -> Result<AnonymizedDatabase> {
         let (path, place) = self.place()?;
         let wants_record = self.job.database.record != Some(false);
         let sign = self.signing_key(wants_record)?;
@@ -121,19 +99,19 @@ impl DatabasePlan {
                 self.job.database.person
             )));
         }
-        let clustering = self.cluster(watch)?;
+        let clustering = self.cluster(progress)?;
         if let Some(obstacle) = self.obstacle(&clustering) {
             return Ok(AnonymizedDatabase::Impossible(obstacle));
         }
         let release = Release::of_clusters(&self.database, &clustering);
-        let verified = self.verified(&release, &clustering, watch)?;
-        let Some(scores) = Scores::of(self, &verified.tables(), verified.report()) else {
+        let verified = self.verified(&release, &clustering, progress)?;
+        let Some(scores) = Scores::of(self, &rows(&verified), verified.report()) else {
             return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
         };
 
         let folder = UnfinishedFolder::create(place)?;
         let key = wants_record.then(|| RunKey::read_or_draw(&self.key_path())).transpose()?;
-        let seen = self.write(&verified, &release, &folder, watch)?;
+        let seen = self.write(&verified, &release, &folder, progress)?;
         if let Some(mut key) = key {
             let write = |key: &RunKey| -> Result<()> {
                 let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(key.key()))?;
@@ -144,22 +122,22 @@ impl DatabasePlan {
             };
             write(&key)?;
             self.check_hierarchies()?;
-            watch.check()?;
+            progress.check()?;
             if key.settle()? == KeyOnDisk::Another {
                 write(&key)?;
             }
         }
-        watch.check()?;
+        progress.check()?;
         folder.appear()?;
         Ok(AnonymizedDatabase::Published(Box::new(self.published(path, wants_record, &verified, &scores))))
     }
 
     /// Who shares a tree with whom?
-    fn cluster(&self, watch: &Watch) -> Result<Clustering> {
+    fn cluster(&self, progress: &Progress) -> Result<Clustering> {
         if self.kind.enforces_diversity() {
-            return dmiracle(&self.database, &self.options, &self.requirements, self.enforcement, watch);
+            return dmiracle(&self.database, &self.options, &self.requirements, self.enforcement, progress);
         }
-        miracle(&self.database, &self.options, watch)
+        miracle(&self.database, &self.options, progress)
     }
 
     /// Why nothing can be released of a clustering, if so.
@@ -175,23 +153,20 @@ impl DatabasePlan {
         Some(format!("{suppressed} of {persons} persons would be left out, and the job allows {budget}"))
     }
 
-    fn verified(&self, release: &Release, clustering: &Clustering, watch: &Watch) -> Result<Verified<'_>> {
-        watch.enter(Stage::Verifying);
+    fn verified(
+        &self,
+        release: &Release,
+        clustering: &Clustering,
+        progress: &Progress,
+    ) -> Result<Verified<TableRelease<'_>>> {
+        progress.enter(Stage::Verifying);
         let inputs = self.inputs();
         let claims = self.claims(&inputs, Some(release))?;
-        Ok(match self.job.database.release {
-            ReleaseKind::Generalized => Verified::Generalized(
-                verify_database(self.tables_of(release)?, &claims)
-                    .map_err(|report| not_verified(&report.findings, &report.undecided))?,
-            ),
-            ReleaseKind::Anatomized => {
-                let tables = self.anatomy_of(release, clustering)?;
-                Verified::Anatomized(
-                    verify_anatomy(tables, &claims)
-                        .map_err(|report| not_verified(&report.findings, &report.undecided))?,
-                )
-            }
-        })
+        let verified = match self.job.database.release {
+            ReleaseKind::Generalized => verify_database(self.tables_of(release)?, &claims),
+            ReleaseKind::Anatomized => verify_anatomy(self.anatomy_of(release, clustering)?, &claims),
+        };
+        verified.map_err(|report| not_verified(&report.findings, &report.undecided))
     }
 
     /// Every table as strings.
@@ -203,44 +178,24 @@ impl DatabasePlan {
     /// Writes all tables into the folder.
     fn write(
         &self,
-        verified: &Verified<'_>,
+        verified: &Verified<TableRelease<'_>>,
         release: &Release,
         folder: &UnfinishedFolder,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<Vec<SeenTable>> {
         let order = self.job.database.order;
         let mut seen = Vec::new();
-        for (at, relation) in self.database.relations().iter().enumerate() {
+        for (table, relation) in self.database.relations().iter().enumerate() {
             let write = |sensitive: Option<(usize, &str)>| -> Result<SeenFile> {
-                let name = self.file_name(&relation.name, sensitive.map(|(_, column)| column));
-                let layout =
-                    self.layout(Path::new(&name), release, at, sensitive.map(|(_, column)| column))?;
+                let column = sensitive.map(|(_, column)| column);
+                let name = self.file_name(&relation.name, column);
+                let layout = self.layout(Path::new(&name), release, table, column)?;
+                let part = Part { table, sensitive: sensitive.map(|(number, _)| number) };
                 let file = folder.file(&name)?;
-                let (finished, labels): (Finished, &dyn Labels) = match (verified, sensitive) {
-                    (Verified::Generalized(verified), _) => (
-                        sink::write_table(verified, at, file, &layout, order, watch)?,
-                        &verified.tables()[at],
-                    ),
-                    (Verified::Anatomized(verified), Some((number, _))) => (
-                        // In the order of the rows, every value would be next to its row.
-                        sink::write_anatomy(
-                            verified,
-                            at,
-                            Some(number),
-                            file,
-                            &layout,
-                            Order::Shuffle,
-                            watch,
-                        )?,
-                        &verified.tables()[at].sensitive[number].1,
-                    ),
-                    (Verified::Anatomized(verified), None) => (
-                        sink::write_anatomy(verified, at, None, file, &layout, order, watch)?,
-                        &verified.tables()[at].rows,
-                    ),
-                };
+                let finished = sink::write(verified, part, file, &layout, order, None, progress)?.finish()?;
                 let sha256 = finished.sha256();
                 finished.appear()?;
+                let labels = part.of(verified);
                 Ok(SeenFile {
                     name,
                     sha256,
@@ -248,13 +203,13 @@ impl DatabasePlan {
                     columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
                 })
             };
-            let mut table = SeenTable { rows: write(None)?, sensitive: Vec::new() };
-            if let Verified::Anatomized(verified) = verified {
-                for (number, (column, _)) in verified.tables()[at].sensitive.iter().enumerate() {
-                    table.sensitive.push((column.clone(), write(Some((number, column)))?));
-                }
-            }
-            seen.push(table);
+            let columns = verified.tables()[table].sensitive.iter().enumerate();
+            seen.push(SeenTable {
+                rows: write(None)?,
+                sensitive: columns
+                    .map(|(number, (column, _))| Ok((column.clone(), write(Some((number, column)))?)))
+                    .collect::<Result<_>>()?,
+            });
         }
         Ok(seen)
     }
@@ -359,10 +314,10 @@ impl DatabasePlan {
         &self,
         path: PathBuf,
         has_record: bool,
-        verified: &Verified<'_>,
+        verified: &Verified<TableRelease<'_>>,
         scores: &Scores,
     ) -> PublishedDatabase {
-        let tables = verified.tables();
+        let tables = rows(verified);
         let of_table = |at: usize| {
             let relation = &self.database.relations()[at];
             let rows = relation.table.n_rows() as u64;

@@ -9,7 +9,7 @@ use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use incog_core::privacy::KAnonymity;
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 
 use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Kind, Profile, share};
 use crate::describe::propose::{Proposal, propose};
@@ -44,8 +44,13 @@ pub struct Init {
 }
 
 impl Init {
-    /// Reads a data file and thinks about it. Stops when the watch is cancelled.
-    pub fn new(data: &Path, delimiter: Option<char>, first_line: FirstLine, watch: &Watch) -> Result<Self> {
+    /// Reads a data file and thinks about it. Stops when it is cancelled.
+    pub fn new(
+        data: &Path,
+        delimiter: Option<char>,
+        first_line: FirstLine,
+        progress: &Progress,
+    ) -> Result<Self> {
         let delimiter = delimiter
             .map(|delimiter| {
                 u8::try_from(delimiter)
@@ -54,8 +59,8 @@ impl Init {
                     .ok_or_else(|| Error::input("the delimiter is a quote, a line break or not ASCII"))
             })
             .transpose()?;
-        let table = profile::read(data, delimiter, first_line, watch)?;
-        let profile = Profile::of(&table, watch)?;
+        let table = profile::read(data, delimiter, first_line, progress)?;
+        let profile = Profile::of(&table, progress)?;
         let proposals = propose(&profile);
         // Columns that are dropped single nobody out, and of free text and person numbers it is known that they do.
         let is_candidate = |(column, proposal): (&ColumnProfile, &Proposal)| {
@@ -65,7 +70,7 @@ impl Init {
         };
         let candidates: Vec<usize> =
             (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();
-        let exposures = profile::exposures(&table, &candidates, watch)?;
+        let exposures = profile::exposures(&table, &candidates, progress)?;
         Ok(Init { data: data.to_owned(), delimiter, profile, proposals, exposures })
     }
 

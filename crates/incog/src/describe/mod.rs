@@ -4,7 +4,7 @@
 //! writes a job. [`workbench`] shows, checks and makes hierarchies.
 
 mod header;
-pub mod init;
+pub(crate) mod init;
 pub mod profile;
 pub mod propose;
 mod values;

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 
 use crate::describe::header::check_header;
 use crate::describe::values::{day_number, is_date, is_digits, is_number, is_other_date, is_year};
@@ -152,12 +152,12 @@ pub(crate) fn read(
     path: &Path,
     delimiter: Option<u8>,
     first_line: FirstLine,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Table> {
     let data = Data::open(&[path.to_owned()], delimiter)?;
     // Parquet has a place of its own for names.
     let is_text = !data.files().iter().any(|file| is_parquet(file));
-    let table = data.read(|_| Role::Other, watch)?.0;
+    let table = data.read(|_| Role::Other, progress)?.0;
     if first_line == FirstLine::Unknown {
         check_header(path, &table, is_text)?;
     }
@@ -165,13 +165,13 @@ pub(crate) fn read(
 }
 
 impl Profile {
-    /// Counts a table. Stops when the watch is cancelled.
-    pub(crate) fn of(table: &Table, watch: &Watch) -> Result<Self> {
+    /// Counts a table. Stops when it is cancelled.
+    pub(crate) fn of(table: &Table, progress: &Progress) -> Result<Self> {
         let columns = table
             .columns()
             .iter()
             .map(|column| {
-                watch.check()?;
+                progress.check()?;
                 Ok(ColumnProfile::of(column))
             })
             .collect::<Result<_>>()?;
@@ -336,8 +336,8 @@ fn round_number(step: u32, power: i32) -> String {
     if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
 }
 
-/// The sets of up to three of the candidate columns on which most rows are alone. Stops when the watch is cancelled.
-pub(crate) fn exposures(table: &Table, candidates: &[usize], watch: &Watch) -> Result<Exposures> {
+/// The sets of up to three of the candidate columns on which most rows are alone. Stops when it is cancelled.
+pub(crate) fn exposures(table: &Table, candidates: &[usize], progress: &Progress) -> Result<Exposures> {
     let n_rows = table.n_rows() as u64;
     let column = |at: usize| &table.columns()[at];
     let mut chosen = candidates.to_vec();
@@ -349,16 +349,16 @@ pub(crate) fn exposures(table: &Table, candidates: &[usize], watch: &Watch) -> R
     let mut sets: [Vec<Exposure>; 3] = Default::default();
     let everybody = Groups::everybody(table.n_rows());
     for (at, &first) in chosen.iter().enumerate() {
-        watch.check()?;
+        progress.check()?;
         let (alone_on_one, groups) = everybody.divide(column(first));
         sets[0].push(Exposure { columns: vec![first], alone: alone_on_one });
         for (next, &second) in chosen.iter().enumerate().skip(at + 1) {
-            watch.check()?;
+            progress.check()?;
             let (more, groups) = groups.divide(column(second));
             let alone_on_two = alone_on_one + more;
             sets[1].push(Exposure { columns: vec![first, second], alone: alone_on_two });
             for &third in &chosen[next + 1..] {
-                watch.check()?;
+                progress.check()?;
                 let (more, _) = groups.divide(column(third));
                 sets[2].push(Exposure { columns: vec![first, second, third], alone: alone_on_two + more });
             }
@@ -486,7 +486,7 @@ mod tests {
     }
 
     fn kind_of(cells: &[&str]) -> Kind {
-        Profile::of(&table(&[cells]), &Watch::new()).unwrap().columns[0].kind
+        Profile::of(&table(&[cells]), &Progress::new()).unwrap().columns[0].kind
     }
 
     #[test]
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn counts_leave_the_missing_value_out() {
-        let profile = Profile::of(&table(&[&["a", "", "b", "a", "ccc"]]), &Watch::new()).unwrap();
+        let profile = Profile::of(&table(&[&["a", "", "b", "a", "ccc"]]), &Progress::new()).unwrap();
         let column = &profile.columns[0];
         assert_eq!((column.distinct, column.missing, column.once, column.longest), (3, 1, 2, 3));
     }
@@ -553,7 +553,7 @@ mod tests {
                 cells.iter().map(|column| column.iter().map(String::as_str).collect()).collect();
             let columns: Vec<&[&str]> = borrowed.iter().map(Vec::as_slice).collect();
             let table = table(&columns);
-            let found = exposures(&table, &[0, 1, 2, 3], &Watch::new()).unwrap();
+            let found = exposures(&table, &[0, 1, 2, 3], &Progress::new()).unwrap();
             assert_eq!(found.considered, 4);
             for set in &found.worst {
                 let mut counts: HashMap<Vec<&str>, u64> = HashMap::new();

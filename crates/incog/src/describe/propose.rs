@@ -404,7 +404,7 @@ fn doubt_everything(proposals: &mut [Proposal]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incog_core::Watch;
+    use incog_core::Progress;
     use incog_core::table::{Column, Role, Table};
 
     /// A column's name, and its cell in each row.
@@ -417,7 +417,7 @@ mod tests {
             Column::from_cells(name, Role::Other, cells.iter().map(String::as_str)).unwrap()
         };
         let table = Table::new(columns.iter().map(column).collect()).unwrap();
-        propose(&Profile::of(&table, &Watch::new()).unwrap())
+        propose(&Profile::of(&table, &Progress::new()).unwrap())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What would it take to keep one column more detailed?
 
 use incog_core::Result;
-use incog_core::check::refused_rows;
+use incog_core::judge::refused_rows;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 

@@ -1,8 +1,8 @@
 //! Does a generalization that was chosen by k alone satisfy the whole policy?
 
 use incog_core::Result;
-use incog_core::check::Problem;
 use incog_core::frequency::Method;
+use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 

@@ -18,7 +18,7 @@ pub(crate) use better::better;
 use incog_core::algorithm::{Aim, Answer, Judged, NodeAnswer, Quality, Task};
 use incog_core::metric::{Costs, Statistics};
 use incog_core::recoding::{Domains, PerLevel, Recoding};
-use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 
 use crate::find::decide::Settled;
 use crate::plan::{Chosen, Plan, Route};
@@ -52,16 +52,16 @@ pub(crate) struct Found {
 }
 
 /// Goes a route to its end.
-pub(crate) fn find(plan: &Plan, route: &Route, watch: &Watch) -> Result<Outcome> {
-    watch.enter(Stage::Searching);
+pub(crate) fn find(plan: &Plan, route: &Route, progress: &Progress) -> Result<Outcome> {
+    progress.enter(Stage::Searching);
     let chosen = route.chosen();
     let costs = plan.costs()?;
     let domains = plan.domains(Some(chosen))?;
-    let Some(answer) = answer(plan, route, &costs, &domains, watch)? else {
+    let Some(answer) = answer(plan, route, &costs, &domains, progress)? else {
         return Ok(Outcome::Nothing(if chosen.is_local() {
             obstacle::at_the_top(plan)?
         } else {
-            obstacle::closest(plan, watch)?
+            obstacle::closest(plan, progress)?
         }));
     };
     let node = match answer {
@@ -97,7 +97,7 @@ fn answer(
     route: &Route,
     costs: &Costs,
     domains: &Domains,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Answer>> {
     let chosen = route.chosen();
     let settings = chosen.starting_now();
@@ -111,7 +111,7 @@ fn answer(
         metric: plan.names.metric,
         domains,
         settings: &settings,
-        watch,
+        progress,
     };
     let run = || (chosen.algorithm().run)(&task);
     match (route, chosen.threads) {

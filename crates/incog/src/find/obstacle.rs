@@ -1,10 +1,10 @@
 //! Why does nothing satisfy the policy, and how far is it?
 
-use incog_core::check::Problem;
 use incog_core::frequency::Method;
+use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::Pruning;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::plan::Plan;
 
@@ -15,7 +15,7 @@ pub(crate) fn impossible(plan: &Plan, obstacle: &str) -> Error {
 }
 
 /// Why nothing holds: how far even the most general release is from the policy.
-pub(crate) fn closest(plan: &Plan, watch: &Watch) -> Result<String> {
+pub(crate) fn closest(plan: &Plan, progress: &Progress) -> Result<String> {
     let Problem { source, policy } = plan.deciding_problem();
     let mut closest = plan.attributes.heights();
     if policy.pruning() == Pruning::Unsound {
@@ -23,7 +23,7 @@ pub(crate) fn closest(plan: &Plan, watch: &Watch) -> Result<String> {
         return Ok(format!("the most general: {}", need(plan, &closest)?));
     }
     let needed_at = |levels: &[u8]| -> Result<u64> {
-        watch.check()?;
+        progress.check()?;
         let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
         Ok(policy.judge(&set)?.refused_rows)
     };

@@ -26,7 +26,7 @@ pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
 pub use require::RequireJob;
 pub(crate) use require::Written;
-pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, SearchJob};
+pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, OneLabel, SearchJob};
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! How a job wants its search to be.
 
 use incog_core::registry::Entry;
-use incog_core::{algorithm, check, metric};
+use incog_core::{algorithm, judge, metric};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,15 @@ pub struct SearchJob {
     pub algorithm: Option<String>,
     /// How nodes are judged, by its name in `incog list`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = names(check::ALL)))]
+    #[schemars(extend("examples" = names(judge::ALL)))]
     pub checker: Option<String>,
     /// "direct" or "transitive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<String>,
+    /// For `incognito`: what is done with a generalization that has a column at a level of a single label; take-over unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_label: Option<OneLabel>,
     /// How the released generalization is picked, by its name in `incog list`. `top-down` is only measured by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = names(metric::ALL)))]
@@ -64,18 +68,28 @@ pub struct SearchJob {
     /// For `mondrian`: how far intervals reach; covering unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mondrian_sides: Option<MondrianSides>,
-    /// How much memory the sets of the checkers `cube` and `bitmap` may take: bytes, or "512 MiB".
+    /// How much memory the sets of `cube` and `bitmap` may take: bytes, or "512 MiB".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<CountOrText>,
-    /// What the checker `cube` computes beforehand.
+    /// What `cube` computes beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cube_levels: Option<CubeLevels>,
-    /// How the checker `bitmap` makes its sets of records; depth-first unless given.
+    /// How `bitmap` makes its sets of records; depth-first unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap_sets: Option<BitmapSets>,
-    /// Whether the checker `bitmap` stops at the first refused group that is too much; true unless given.
+    /// Whether `bitmap` stops at the first refused group that is too much; true unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap_pruning: Option<bool>,
+}
+
+/// What `incognito` does with a generalization that has a column at a level of a single label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OneLabel {
+    /// Takes over the verdict of the generalization without that column, which has the same groups.
+    TakeOver,
+    /// Counts its groups like those of any other, as the paper does.
+    Group,
 }
 
 /// How the checker `bitmap` makes its sets of records.
@@ -120,7 +134,7 @@ pub enum MondrianSides {
     Tight,
 }
 
-/// What the checker `cube` computes beforehand.
+/// What `cube` computes beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CubeLevels {

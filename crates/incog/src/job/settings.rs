@@ -15,8 +15,9 @@ use crate::job::{Job, SearchJob};
 /// Is a setting given?
 fn is_set(search: &SearchJob, setting: Setting) -> bool {
     match setting {
-        Setting::Checker => search.checker.is_some(),
+        Setting::Judge => search.checker.is_some(),
         Setting::Marking => search.marking.is_some(),
+        Setting::OneLabel => search.one_label.is_some(),
         Setting::Memory => search.memory.is_some(),
         Setting::CubeLevels => search.cube_levels.is_some(),
         Setting::BitmapSets => search.bitmap_sets.is_some(),
@@ -34,8 +35,9 @@ fn is_set(search: &SearchJob, setting: Setting) -> bool {
 /// Leaves a setting out.
 fn forget(search: &mut SearchJob, setting: Setting) {
     match setting {
-        Setting::Checker => search.checker = None,
+        Setting::Judge => search.checker = None,
         Setting::Marking => search.marking = None,
+        Setting::OneLabel => search.one_label = None,
         Setting::Memory => search.memory = None,
         Setting::CubeLevels => search.cube_levels = None,
         Setting::BitmapSets => search.bitmap_sets = None,
@@ -72,6 +74,7 @@ pub(crate) fn check(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<(
         Setting::Seed => "searches that draw lots",
         Setting::TimeLimit | Setting::MaxSteps => "searches that can be cut short",
         Setting::MondrianCuts | Setting::MondrianChoice | Setting::MondrianSides => "cuts of boxes",
+        Setting::OneLabel => "the algorithm `incognito`",
         _ => "full-domain algorithms",
     };
     let knowing = algorithm::ALL.iter().filter(|entry| entry.item.knows(setting));

@@ -5,7 +5,7 @@
 //! not cost the time to read the data), then columns, then hierarchies.
 
 mod columns;
-pub(crate) mod checkers;
+pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
 pub(crate) mod mask_length;
@@ -23,15 +23,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use incog_core::algorithm::{Algorithm, Search};
-use incog_core::check::Problem;
 use incog_core::frequency::{FrequencySource, Rows};
 use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
 use incog_core::metric::{Costs, Metric};
 use incog_core::privacy::{Policy, PrivacyModel};
 use incog_core::recoding::Domains;
 use incog_core::registry::Entry;
 use incog_core::table::{Column, Table};
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use rayon::prelude::*;
 
 use crate::file::Stamps;
@@ -104,8 +104,8 @@ impl Asked<'_> {
 }
 
 impl Plan {
-    /// Checks a job and reads its data. Stops when the watch is cancelled.
-    pub(crate) fn new(own: Job, input: Input, asked: Asked<'_>, watch: &Watch) -> Result<Self> {
+    /// Checks a job and reads its data. Stops when it is cancelled.
+    pub(crate) fn new(own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
         let job = &own;
         let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
@@ -118,23 +118,28 @@ impl Plan {
             return Err(Error::new(ErrorKind::Internal, "a mistake in the settings was not told"));
         };
         let hierarchy_stamps = requirements::stamps_of(job);
-        let data = opened.read(settings.memory.clone(), |name| role(job, name), watch)?;
+        let data = opened.read(settings.memory.clone(), |name| role(job, name), progress)?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
         }
         let Bound { attributes, rows, policy } = Bound::new(job, &settings, &data, asked.levels)?;
         let decided_by = if settings.decide.item == Decide::KOnly { policy.k_only() } else { None };
         let deciding = Problem { source: &*rows, policy: decided_by.as_ref().unwrap_or(&policy) };
-        let search =
-            Search { marking: settings.marking.item, threads: settings.threads, ..Search::default() };
+        let search = Search {
+            marking: settings.marking.item,
+            one_label: settings.one_label,
+            threads: settings.threads,
+            ..Search::default()
+        };
         let route = settings.algorithm.settle(
             asked.question,
-            settings.checker,
+            settings.judge,
             search,
             deciding,
             &attributes,
             settings.metric.item,
         )?;
+        route::check_one_label(job, &route)?;
         let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
             weights: attributes.iter().map(weight).collect(),

@@ -142,7 +142,7 @@ fn kind(of: IntervalsOf) -> IntervalKind {
 }
 
 fn positive(key: &str, number: &NumberOrText) -> Result<Decimal> {
-    Decimal::parse(&number.to_string()).filter(|step| step.is_positive()).ok_or_else(|| {
+    Decimal::parse(&number.to_string()).filter(Decimal::is_positive).ok_or_else(|| {
         Error::input(format!("`{key}` is not a number above 0")).with_hint("a step of dates is in days")
     })
 }

@@ -2,21 +2,21 @@
 //!
 //! Decided once, when the plan is made, from what the job names, what is asked (every generalization, or one release), the
 //! metric and the size of the lattice. Whatever runs has a name in `incog list`: a job that names no algorithm gets
-//! `best` for a release and `cover` for a list of generalizations, unless it names a checker that is made for another.
+//! `best` for a release and `cover` for a list of generalizations, unless it names a judge that is made for another.
 
 use incog_core::algorithm::{
     self, Algorithm, Claimed, ColumnNeeds, Cuts, Extent, Search, Settings, Traversal, has_best,
     has_best_first_search,
 };
-use incog_core::check::Problem;
 use incog_core::hierarchy::Attributes;
+use incog_core::judge::Problem;
 use incog_core::metric::Metric;
 use incog_core::registry::{Entry, find, nearest};
 use incog_core::{Error, Result};
 
 use crate::job::settings::{self, LimitSettings};
 use crate::job::{Job, MondrianChoice, MondrianCuts, MondrianSides, RoleJob};
-use crate::plan::checkers::CheckerChoice;
+use crate::plan::judges::JudgeChoice;
 
 /// What is asked of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Question {
 /// The way to an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Route {
-    /// Every node is classified, and the best of those that hold may be released; nodes are judged by the checker of this name.
+    /// Every node is classified, and the best of those that hold may be released; nodes are judged by the judge of this name.
     Every(Chosen, &'static str),
     /// The best node, without all the others; until a limit, where the job gives one.
     Best(Chosen),
@@ -167,7 +167,7 @@ impl AlgorithmChoice {
     pub(crate) fn settle(
         mut self,
         question: Question,
-        checker: CheckerChoice,
+        judge: JudgeChoice,
         search: Search,
         problem: Problem<'_>,
         attributes: &Attributes,
@@ -178,7 +178,7 @@ impl AlgorithmChoice {
             return Ok(route);
         }
         let is_best_named = self.named.is_some_and(|entry| entry.name == BEST);
-        let is_free = self.named.is_none() && checker.is_free();
+        let is_free = self.named.is_none() && judge.is_free();
         if is_best_named || (is_free && question == Question::One && has_best(&heights, metric)) {
             if self.limits.is_some() && !has_best_first_search(metric) {
                 return Err(limits_without_bounds());
@@ -186,13 +186,25 @@ impl AlgorithmChoice {
             return Ok(Route::Best(self.chosen(entry_of(BEST)?)));
         }
         let traversal = self.named.and_then(|entry| entry.item.traversal);
-        let traversal = traversal.unwrap_or_else(|| checker.traversal(&heights));
-        let (name, checker) = checker.settle(problem, traversal)?;
-        self.settings.search = Search { algorithm: traversal, checker, ..search };
+        let traversal = traversal.unwrap_or_else(|| judge.traversal(&heights));
+        let (name, judge) = judge.settle(problem, traversal)?;
+        self.settings.search = Search { algorithm: traversal, judge, ..search };
         let entry = algorithm::ALL.iter().find(|entry| entry.item.traversal == Some(traversal));
         let entry = entry.ok_or_else(|| not_listed(traversal))?;
         Ok(Route::Every(self.chosen(entry), name))
     }
+}
+
+/// Fails if a job has a setting of Incognito, and another way was chosen for it.
+pub(super) fn check_one_label(job: &Job, route: &Route) -> Result<()> {
+    let is_incognito =
+        matches!(route, Route::Every(chosen, _) if chosen.search().algorithm == Traversal::Incognito);
+    if is_incognito || job.search.one_label.is_none() {
+        return Ok(());
+    }
+    Err(job
+        .mistake(&["search", "one_label"], "`one_label` is for the algorithm `incognito`")
+        .with_hint("set algorithm = \"incognito\", or leave it out"))
 }
 
 /// What runs where a job names no algorithm and asks for one release.

@@ -1,16 +1,16 @@
 //! Does what a job says beside its columns make sense, as far as that is known without the data?
 
 use incog_core::Result;
-use incog_core::algorithm::{Algorithm, MARKINGS, Marking};
-use incog_core::check;
+use incog_core::algorithm::{Algorithm, MARKINGS, Marking, OneLabel};
+use incog_core::judge;
 use incog_core::metric::{self, MAX_WEIGHT, MIN_WEIGHT, Metric};
 use incog_core::privacy::{Budget, KAnonymity};
 use incog_core::registry::{Entry, find, nearest};
 
-use crate::job::{CountOrText, Job, Mistakes, RoleJob};
-use crate::plan::checkers::CheckerChoice;
+use crate::job::{self, CountOrText, Job, Mistakes, RoleJob};
 use crate::plan::columns::{WithoutQuasi, check_roles};
 use crate::plan::decide::{DECIDE, Decide};
+use crate::plan::judges::JudgeChoice;
 use crate::plan::orders;
 use crate::plan::requirements::{self, Requirement};
 use crate::plan::route::AlgorithmChoice;
@@ -22,8 +22,9 @@ const MAX_THREADS: usize = 1024;
 /// What a job says beside its columns, checked as far as that is possible without the data.
 pub(super) struct Settings<'a> {
     pub(super) algorithm: AlgorithmChoice,
-    pub(super) checker: CheckerChoice,
+    pub(super) judge: JudgeChoice,
     pub(super) marking: &'static Entry<Marking>,
+    pub(super) one_label: OneLabel,
     pub(super) metric: &'static Entry<&'static dyn Metric>,
     pub(super) decide: &'static Entry<Decide>,
     pub(super) threads: usize,
@@ -41,11 +42,11 @@ impl<'a> Settings<'a> {
         mistakes: &mut Mistakes,
     ) -> Option<Self> {
         let algorithm = mistakes.note(AlgorithmChoice::new(job, own));
-        let checker = match &job.search.checker {
-            None => mistakes.note(CheckerChoice::new(job, None)),
+        let judge = match &job.search.checker {
+            None => mistakes.note(JudgeChoice::new(job, None)),
             Some(name) => mistakes.note(
-                named(job, check::ALL, "checker", &job.search.checker, name)
-                    .and_then(|named| CheckerChoice::new(job, Some(named))),
+                named(job, judge::ALL, "checker", &job.search.checker, name)
+                    .and_then(|named| JudgeChoice::new(job, Some(named))),
             ),
         };
         let marking = mistakes.note(named(job, MARKINGS, "marking", &job.search.marking, "transitive"));
@@ -63,8 +64,12 @@ impl<'a> Settings<'a> {
         let memory = mistakes.note(Memory::of(job)).flatten();
         Some(Settings {
             algorithm: algorithm?,
-            checker: checker?,
+            judge: judge?,
             marking: marking?,
+            one_label: match job.search.one_label {
+                None | Some(job::OneLabel::TakeOver) => OneLabel::TakeOver,
+                Some(job::OneLabel::Group) => OneLabel::Group,
+            },
             metric: metric?,
             decide: decide?,
             threads: threads?,

@@ -12,7 +12,7 @@ use std::path::Path;
 use incog_core::frequency::Method;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 use incog_verify::{
     ClaimKind, Claims, Counted, Finding, Labels, RecodingClaim, Report, SensitiveClaim, check,
 };
@@ -35,12 +35,12 @@ pub(crate) fn check_file(
     release: &Path,
     delimiter: Option<u8>,
     recoding: RecodingClaim,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let released = read_release(release, delimiter.or(plan.format.delimiter()))?;
     let released = with_empty_texts(release, released, &plan.table);
-    check_released(plan, &*released, recoding, watch)
+    check_released(plan, &*released, recoding, progress)
 }
 
 /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which the record
@@ -51,13 +51,13 @@ pub(crate) fn check_with_record(
     delimiter: Option<u8>,
     record: &Record,
     key: Option<&Key>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let (released, sha256) = read_with_digest(release, delimiter.or(plan.format.delimiter()))?;
     let released = with_empty_texts(release, released, &plan.table);
     if record.local.is_some() {
-        return check_with_local_record(plan, sha256, &*released, record, key, watch);
+        return check_with_local_record(plan, sha256, &*released, record, key, progress);
     }
     let input = Collected(Cow::Borrowed(&plan.table));
     let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
@@ -79,9 +79,9 @@ fn check_with_local_record(
     released: &dyn Labels,
     record: &Record,
     key: Option<&Key>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Report> {
-    let mut report = check_released(plan, released, RecodingClaim::Local, watch)?;
+    let mut report = check_released(plan, released, RecodingClaim::Local, progress)?;
     if !report.undecided.is_empty() {
         // What could not be counted is not compared.
         report.fewest_persons = record.claims.fewest_persons;

@@ -9,7 +9,7 @@ pub(crate) mod places;
 pub(crate) mod record;
 pub(crate) mod sink;
 
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 
 use crate::claim::release::{VerifiedRelease, released};
 use crate::job::Order;
@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::publish::key_file::{KeyOnDisk, RunKey};
 use crate::publish::places::Places;
 use crate::publish::record::{Cost, Key, Record, Seen};
-use crate::publish::sink::{Finished, Layout, NewFolder, Unfinished};
+use crate::publish::sink::{Finished, Layout, NewFolder, Part, Unfinished};
 use crate::source::spill::Spilled;
 
 /// Writes a verified release, and its record if there is to be one.
@@ -26,7 +26,7 @@ pub(crate) fn publish(
     made: &VerifiedRelease,
     places: &Places,
     order: Order,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<()> {
     let layout = Layout::new(&places.path, &plan.format, &released(plan, &made.as_collected))?;
     let folder = places.missing_folder.clone().map(NewFolder::look).transpose()?;
@@ -40,7 +40,7 @@ pub(crate) fn publish(
     };
     let spilled = plan.spilled.as_deref();
     let memory = spilled.map(|spilled| &spilled.memory);
-    let file = sink::write(&made.verified, file, &layout, order, memory, watch)?;
+    let file = sink::write(&made.verified, Part::FIRST, file, &layout, order, memory, progress)?;
     // While the disk has its time, nobody else has anything to do.
     let digest_of = |key: &RunKey| key.key().digest_of(&plan.table, spilled);
     let (finished, input) =
@@ -58,14 +58,14 @@ pub(crate) fn publish(
         };
         let mut sealed = finish(&key, input, file)?;
         plan.check_hierarchies()?;
-        watch.check()?;
+        progress.check()?;
         if key.settle()? == KeyOnDisk::Another {
             sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;
         }
         all.push(sealed);
     }
     all.push(finished);
-    watch.check()?;
+    progress.check()?;
     sink::appear(all, folder.as_ref())
 }
 

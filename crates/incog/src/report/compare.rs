@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use incog_core::algorithm::{self, Family, Quality};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::registry;
-use incog_core::{Error, ErrorKind, Result, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result};
 use serde::Serialize;
 
 use crate::claim::release::{RowOrder, VerifiedRelease, verified};
@@ -102,14 +102,14 @@ pub(crate) fn bare(job: &Job) -> Job {
 }
 
 /// Makes, verifies and measures a release by each of these models; none is written. `job` has the settings of all models.
-pub(crate) fn compare(plan: &Plan, job: &Job, models: &[String], watch: &Watch) -> Result<Comparison> {
+pub(crate) fn compare(plan: &Plan, job: &Job, models: &[String], progress: &Progress) -> Result<Comparison> {
     plan.in_memory("models are compared in memory")?;
     // A name that is none should not cost the time of those before it.
     models.iter().try_for_each(|name| check_name(job, name))?;
     let mut compared = Vec::new();
     for name in models {
         let start = Instant::now();
-        let (release, obstacle) = match release_by(plan, job, name, watch) {
+        let (release, obstacle) = match release_by(plan, job, name, progress) {
             Ok(Ok(made)) => {
                 let VerifiedRelease { costs, statistics, quality, .. } = &made;
                 (Some(measured(costs, statistics, *quality, start.elapsed())?), None)
@@ -136,11 +136,11 @@ fn release_by(
     plan: &Plan,
     job: &Job,
     name: &str,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<std::result::Result<VerifiedRelease, String>> {
     let route = route(plan, job, name)?;
-    match find::find(plan, &route, watch)? {
-        Outcome::Found(found) => Ok(Ok(verified(plan, *found, RowOrder::Input, watch)?)),
+    match find::find(plan, &route, progress)? {
+        Outcome::Found(found) => Ok(Ok(verified(plan, *found, RowOrder::Input, progress)?)),
         Outcome::Nothing(obstacle) => Ok(Err(obstacle)),
     }
 }

@@ -11,7 +11,7 @@ use incog_core::algorithm::{KRange, every_k};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::Needs;
 use incog_core::privacy::Unit;
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use serde::Serialize;
 
 use crate::plan::Plan;
@@ -57,7 +57,7 @@ pub struct FrontierPoint {
 }
 
 /// The best generalization for each k of a range, whatever k the job asks for.
-pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, watch: &Watch) -> Result<FrontierReport> {
+pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, progress: &Progress) -> Result<FrontierReport> {
     every(plan)?;
     if !plan.job.policy.require.is_empty() {
         let mistake = "a range of k is for k-anonymity alone, and the job requires more";
@@ -75,9 +75,9 @@ pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, watch: &Watch) -> Re
     let unit = if plan.job.policy.unit.is_some() { Unit::Persons } else { Unit::Rows };
     let question = KRange { source: &*plan.rows, unit, budget: plan.policy.budget(), k };
     let start = Instant::now();
-    let found = every_k(&question, watch)?;
+    let found = every_k(&question, progress)?;
     let costs = plan.costs()?;
-    let frontier = found.frontier(&question, &plan.attributes, &costs, plan.metric, watch)?;
+    let frontier = found.frontier(&question, &plan.attributes, &costs, plan.metric, progress)?;
     let search_time = start.elapsed();
     let point = |at: incog_core::algorithm::AtK| FrontierPoint {
         k: at.k,

@@ -3,7 +3,7 @@
 //! Plain data first, then text: what a search found, what each k costs, how models compare, what a release is, what the checker
 //! found. It speaks of columns, levels and counts; no label and no cell value ever gets in.
 
-pub mod compare;
+pub(crate) mod compare;
 pub(crate) mod findings;
 pub(crate) mod frontier;
 pub(crate) mod release;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use incog_core::algorithm::{Coverage, Outcome};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Scored};
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -25,12 +25,12 @@ pub enum Listing {
     All,
 }
 
-/// How every node is classified, and by which checker. Fails where the job's algorithm finds one release.
+/// How every node is classified, and by which judge. Fails where the job's algorithm finds one release.
 pub(crate) fn every(plan: &Plan) -> Result<(&Chosen, &'static str)> {
     let name = match &plan.route {
-        Route::Every(chosen, checker) => {
+        Route::Every(chosen, judge) => {
             refuse_limits(plan, "lists every generalization, and cannot be cut short")?;
-            return Ok((chosen, checker));
+            return Ok((chosen, judge));
         }
         Route::Best(chosen) | Route::Recode(chosen) => chosen.name(),
     };
@@ -53,26 +53,26 @@ fn refuse_limits(plan: &Plan, why: &str) -> Result<()> {
 }
 
 /// Searches, and looks at the nodes to be listed.
-pub(crate) fn search(plan: &Plan, listing: Listing, watch: &Watch) -> Result<SearchReport> {
+pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Result<SearchReport> {
     let (chosen, _) = every(plan)?;
     let problem = plan.deciding_problem();
     let start = Instant::now();
-    let outcome = chosen.search().run(problem, watch)?;
+    let outcome = chosen.search().run(problem, progress)?;
     let search_time = start.elapsed();
     let costs = plan.costs()?;
     let describe =
-        |nodes: &[usize]| metric::describe(problem, &plan.attributes, &outcome.lattice, nodes, watch);
+        |nodes: &[usize]| metric::describe(problem, &plan.attributes, &outcome.lattice, nodes, progress);
     let minimal = describe(&outcome.minimal)?;
     let all = match listing {
         Listing::Minimal => None,
         Listing::All => Some(describe(&outcome.holding.iter().collect::<Vec<_>>())?),
     };
     let (lattice, holding) = (&outcome.lattice, &outcome.holding);
-    let best = metric::best(problem, &plan.attributes, lattice, holding, &costs, plan.metric, watch)?;
+    let best = metric::best(problem, &plan.attributes, lattice, holding, &costs, plan.metric, progress)?;
     let mut report =
         SearchReport::new(plan, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
     match &best {
-        None => report.obstacle = Some(obstacle::closest(plan, watch)?),
+        None => report.obstacle = Some(obstacle::closest(plan, progress)?),
         Some(best) => match settle(plan, &best.statistics)? {
             Settled::Fails(obstacle) => report.obstacle = Some(obstacle),
             Settled::Holds(released) => {
@@ -114,6 +114,8 @@ pub struct SearchReport {
     pub satisfying: u64,
     /// Nodes that were checked, all iterations together.
     pub nodes_checked: u64,
+    /// Of those, the nodes whose groups were counted. The others took over the verdict of a smaller subset.
+    pub nodes_grouped: u64,
     /// How many nodes were judged one by one because pruning is unsound, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_one_by_one: Option<u64>,
@@ -121,7 +123,7 @@ pub struct SearchReport {
     pub table_scans: u64,
     /// Groups read while rolling up.
     pub groups_touched: u64,
-    /// What was done with sets of records, if the checker has any.
+    /// What was done with sets of records, if the judge has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bitmaps: Option<BitmapReport>,
     /// Satisfying nodes with no satisfying node below them.
@@ -142,7 +144,7 @@ pub struct SearchReport {
     pub search_ms: f64,
 }
 
-/// What the checker `bitmap` did.
+/// What `bitmap` did.
 #[derive(Debug, Clone, Serialize)]
 pub struct BitmapReport {
     /// Sets intersected.
@@ -218,7 +220,7 @@ impl SearchReport {
             },
             algorithm: plan.route.chosen().name(),
             checker: match &plan.route {
-                Route::Every(_, checker) => checker,
+                Route::Every(_, judge) => judge,
                 Route::Best(_) | Route::Recode(_) => "none",
             },
             marking: plan.names.marking,
@@ -228,6 +230,7 @@ impl SearchReport {
             complete: outcome.coverage == Coverage::Complete,
             satisfying: outcome.holding.len() as u64,
             nodes_checked: outcome.work.nodes_checked,
+            nodes_grouped: outcome.work.nodes_grouped,
             judged_one_by_one: outcome.left_open,
             table_scans: outcome.work.table_scans,
             groups_touched: outcome.work.groups_touched,
@@ -278,8 +281,8 @@ impl fmt::Display for SearchReport {
         writeln!(f, "relative to the quasi-identifiers {}", self.quasi_identifiers.join(", "))?;
         writeln!(
             f,
-            "{} with {} judged {} nodes in {:.1} ms",
-            self.algorithm, self.checker, self.nodes_checked, self.search_ms
+            "{} with {} checked {} and grouped {} nodes in {:.1} ms",
+            self.algorithm, self.checker, self.nodes_checked, self.nodes_grouped, self.search_ms
         )?;
         let (title, nodes) = match &self.all {
             Some(all) => ("all", all),

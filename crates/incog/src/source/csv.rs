@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use rayon::prelude::*;
 
 use crate::file::{Packing, STANDARD, check_encoding, encoding, open_data, unreadable};
@@ -101,18 +101,18 @@ impl Csv {
         self.delimiter
     }
 
-    /// All rows, with a role for each column. Stops when the watch is cancelled.
-    pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<Table> {
+    /// All rows, with a role for each column. Stops when it is cancelled.
+    pub fn read(self, role: impl Fn(&str) -> Role, progress: &Progress) -> Result<Table> {
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
         let name = self.name.clone();
-        self.read_into(&mut columns, watch)?;
+        self.read_into(&mut columns, progress)?;
         with_rows(Table::new(columns)?, &name)
     }
 
     /// Appends all rows to columns, one for each name of the header.
-    pub(crate) fn read_into(self, columns: &mut [Column], watch: &Watch) -> Result<()> {
-        self.read_parts(columns, usize::MAX, watch, &mut |_| Ok(()))
+    pub(crate) fn read_into(self, columns: &mut [Column], progress: &Progress) -> Result<()> {
+        self.read_parts(columns, usize::MAX, progress, &mut |_| Ok(()))
     }
 
     /// The same, some rows at a time: after each block `each` is shown the columns, and may make them forget their rows, or all. They
@@ -121,14 +121,14 @@ impl Csv {
         mut self,
         columns: &mut [Column],
         rows_at_a_time: usize,
-        watch: &Watch,
+        progress: &Progress,
         each: &mut TakesParts<'_>,
     ) -> Result<()> {
         if let Some(problem) = self.problem {
             return Err(explain(&self.name, HasHeader::Known, problem));
         }
         // One thread of the pool and its others, not one more.
-        rayon::scope(|_| self.read_blocks(columns, rows_at_a_time, watch, each))?;
+        rayon::scope(|_| self.read_blocks(columns, rows_at_a_time, progress, each))?;
         let n_empty = self.splitter.empty_lines();
         if columns.len() == 1 && n_empty > 0 {
             return Err(Error::input(format!(
@@ -145,7 +145,7 @@ impl Csv {
         &mut self,
         columns: &mut [Column],
         rows_at_a_time: usize,
-        watch: &Watch,
+        progress: &Progress,
         each: &mut TakesParts<'_>,
     ) -> Result<()> {
         let mut current = std::mem::take(&mut self.first);
@@ -160,7 +160,7 @@ impl Csv {
         let mut is_mine = true;
         // A file whose first block is nothing but its header has more blocks behind it, unless it is at its end.
         loop {
-            watch.check()?;
+            progress.check()?;
             // Whoever split a block has it in its cache, and fills the columns from it, while another splits the next; then they
             // change places. Handing blocks over would take longer than filling columns where caches are far apart.
             let (split, fill) = (|| self.splitter.next(&mut next), || fill(columns, &current));
@@ -172,7 +172,7 @@ impl Csv {
             };
             is_mine = !is_mine;
             filled?;
-            watch.count_rows((current.n_fields() / columns.len()) as u64);
+            progress.count_rows((current.n_fields() / columns.len()) as u64);
             each(columns)?;
             read.map_err(|problem| explain(&self.name, HasHeader::Known, problem))?;
             if next.n_fields() == 0 {
@@ -304,7 +304,7 @@ mod tests {
             text.push_str(&format!("{},{}\n", row % 1000, row % 7));
         }
         let csv = Csv::from_reader(std::io::Cursor::new(text), "rows", None).unwrap();
-        let table = csv.read(|_| Role::Other, &Watch::new()).unwrap();
+        let table = csv.read(|_| Role::Other, &Progress::new()).unwrap();
         assert_eq!(table.n_rows(), 1_000_000);
         assert!(
             table.columns()[0].codes().iter().enumerate().all(|(row, &code)| code as usize == row % 1000)

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Stage, Watch};
+use incog_core::{Error, Progress, Result, Stage};
 #[cfg(feature = "parquet")]
 use incog_parquet::{ColumnType, Parquet};
 
@@ -92,10 +92,10 @@ impl Data {
     }
 
     /// All rows of all files, with a role for each column, and how the cells were written. A table without rows is
-    /// refused. Stops when the watch is cancelled.
-    pub fn read(self, role: impl Fn(&str) -> Role, watch: &Watch) -> Result<(Table, Format)> {
+    /// refused. Stops when it is cancelled.
+    pub fn read(self, role: impl Fn(&str) -> Role, progress: &Progress) -> Result<(Table, Format)> {
         let file = self.files[0].display().to_string();
-        let (table, format) = self.read_even_empty(role, watch)?;
+        let (table, format) = self.read_even_empty(role, progress)?;
         Ok((with_rows(table, &file)?, format))
     }
 
@@ -104,13 +104,13 @@ impl Data {
         self,
         memory: Memory,
         role: impl Fn(&str) -> Role,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<(Table, Format, Option<Spilled>)> {
         let file = self.files[0].display().to_string();
         let mut spiller = Spiller::new(memory, self.header.len());
         let rows_at_a_time = spiller.rows_at_a_time();
         let (columns, format) =
-            self.read_columns(role, rows_at_a_time, watch, &mut |columns| spiller.take(columns))?;
+            self.read_columns(role, rows_at_a_time, progress, &mut |columns| spiller.take(columns))?;
         let (table, spilled) = spiller.finish(columns)?;
         Ok((with_rows(table, &file)?, format, spilled))
     }
@@ -119,9 +119,9 @@ impl Data {
     pub(crate) fn read_even_empty(
         self,
         role: impl Fn(&str) -> Role,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<(Table, Format)> {
-        let (mut columns, format) = self.read_columns(role, usize::MAX, watch, &mut |_| Ok(()))?;
+        let (mut columns, format) = self.read_columns(role, usize::MAX, progress, &mut |_| Ok(()))?;
         columns.iter_mut().for_each(Column::shrink);
         Ok((Table::new(columns)?, format))
     }
@@ -131,10 +131,10 @@ impl Data {
         self,
         role: impl Fn(&str) -> Role,
         rows_at_a_time: usize,
-        watch: &Watch,
+        progress: &Progress,
         each: &mut TakesParts<'_>,
     ) -> Result<(Vec<Column>, Format)> {
-        watch.enter(Stage::Reading);
+        progress.enter(Stage::Reading);
         let mut columns: Vec<Column> =
             self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
         let mut first = Some(self.first);
@@ -157,7 +157,7 @@ impl Data {
             if reader.header() != self.header {
                 return Err(differs("columns"));
             }
-            let read = reader.read_into(&mut columns, rows_at_a_time, watch, each)?;
+            let read = reader.read_into(&mut columns, rows_at_a_time, progress, each)?;
             format = Some(match format {
                 None => read,
                 Some(format) => format.joined(read).ok_or_else(|| differs("types"))?,
@@ -230,18 +230,18 @@ impl Reader {
         self,
         columns: &mut [Column],
         rows_at_a_time: usize,
-        watch: &Watch,
+        progress: &Progress,
         each: &mut TakesParts<'_>,
     ) -> Result<Format> {
         match self {
             Reader::Csv(csv) => {
                 let delimiter = csv.delimiter();
-                csv.read_parts(columns, rows_at_a_time, watch, each)?;
+                csv.read_parts(columns, rows_at_a_time, progress, each)?;
                 Ok(Format::Csv { delimiter })
             }
             #[cfg(feature = "parquet")]
             Reader::Parquet(parquet) => {
-                Ok(Format::Parquet { types: parquet.read_parts(columns, rows_at_a_time, watch, each)? })
+                Ok(Format::Parquet { types: parquet.read_parts(columns, rows_at_a_time, progress, each)? })
             }
         }
     }

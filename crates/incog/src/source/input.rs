@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Stage, Watch};
+use incog_core::{Error, Progress, Result, Stage};
 
 use crate::file::STANDARD;
 use crate::job::Job;
@@ -180,27 +180,27 @@ impl Opened {
     }
 
     /// All rows, with a role for each column. A table without rows is refused; of files, what does not fit the memory is spilled.
-    /// Stops when the watch is cancelled.
+    /// Stops when it is cancelled.
     pub(crate) fn read(
         self,
         memory: Option<Memory>,
         role: impl Fn(&str) -> Role,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<Loaded> {
         match self.0 {
             OpenedKind::Files(data) => {
                 let files = data.files().to_vec();
                 let (table, format, spilled) = match memory {
-                    Some(memory) => data.read_within(memory, role, watch)?,
+                    Some(memory) => data.read_within(memory, role, progress)?,
                     None => {
-                        let (table, format) = data.read(role, watch)?;
+                        let (table, format) = data.read(role, progress)?;
                         (table, format, None)
                     }
                 };
                 Ok(Loaded { table, format, files, spilled })
             }
             OpenedKind::Columns { columns, format, .. } => {
-                watch.enter(Stage::Reading);
+                progress.enter(Stage::Reading);
                 let with_role = |column: Column| {
                     let role = role(column.name());
                     column.with_role(role)
@@ -209,7 +209,7 @@ impl Opened {
                 if table.n_rows() == 0 {
                     return Err(Error::input("the table has no rows"));
                 }
-                watch.count_rows(table.n_rows() as u64);
+                progress.count_rows(table.n_rows() as u64);
                 Ok(Loaded { table, format, files: Vec::new(), spilled: None })
             }
         }

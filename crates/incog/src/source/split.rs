@@ -12,7 +12,7 @@
 
 use std::io::Read;
 
-use incog_bits::positions;
+use incog_kernels::positions;
 use memchr::{memchr, memchr_iter};
 
 /// How much is read at a time: so little that it is still in the processor's cache when columns are filled from it.

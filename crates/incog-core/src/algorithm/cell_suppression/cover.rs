@@ -26,19 +26,19 @@
 
 use super::Points;
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::progress::Progress;
 
-pub(super) fn partition(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<Vec<u32>>> {
+pub(super) fn partition(points: &Points<'_>, k: usize, progress: &Progress) -> Result<Vec<Vec<u32>>> {
     let n = points.len();
     if k <= 1 {
         return Ok((0..n as u32).map(|record| vec![record]).collect());
     }
-    let sets = cover(points, k, watch)?;
+    let sets = cover(points, k, progress)?;
     Ok(reduce(n, sets, k))
 }
 
 /// Sets of k to 2k − 1 records that together have all; there are at least k.
-fn cover(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<Vec<u32>>> {
+fn cover(points: &Points<'_>, k: usize, progress: &Progress) -> Result<Vec<Vec<u32>>> {
     let n = points.len();
     // For each center all records, nearest first; the center itself before its equals.
     let nearest: Vec<Vec<(f64, u32)>> = (0..n)
@@ -56,7 +56,7 @@ fn cover(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<Vec<u32>>> 
     let mut n_left = n;
     let mut sets = Vec::new();
     while n_left > 0 {
-        watch.check()?;
+        progress.check()?;
         let mut best: Option<(f64, usize, usize)> = None;
         for (center, others) in nearest.iter().enumerate() {
             let least = others[k - 1].0;

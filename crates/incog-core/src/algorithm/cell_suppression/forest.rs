@@ -18,14 +18,14 @@
 use super::Points;
 use crate::error::Result;
 use crate::hash;
-use crate::watch::Watch;
+use crate::progress::Progress;
 
-pub(super) fn partition(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<Vec<u32>>> {
+pub(super) fn partition(points: &Points<'_>, k: usize, progress: &Progress) -> Result<Vec<Vec<u32>>> {
     let n = points.len();
     if k <= 1 {
         return Ok((0..n as u32).map(|record| vec![record]).collect());
     }
-    let edges = forest(points, k, watch)?;
+    let edges = forest(points, k, progress)?;
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
     for &(a, b) in &edges {
         neighbours[a as usize].push(b);
@@ -46,7 +46,7 @@ pub(super) fn partition(points: &Points<'_>, k: usize, watch: &Watch) -> Result<
 }
 
 /// Edges such that every tree has at least k records.
-fn forest(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<(u32, u32)>> {
+fn forest(points: &Points<'_>, k: usize, progress: &Progress) -> Result<Vec<(u32, u32)>> {
     let n = points.len();
     let mut tree_of: Vec<u32> = (0..n as u32).collect();
     let mut trees: Vec<Vec<u32>> = (0..n as u32).map(|record| vec![record]).collect();
@@ -57,7 +57,7 @@ fn forest(points: &Points<'_>, k: usize, watch: &Watch) -> Result<Vec<(u32, u32)
         if trees[tree as usize].is_empty() || trees[tree as usize].len() >= k {
             continue;
         }
-        watch.check()?;
+        progress.check()?;
         let from = trees[tree as usize].iter().copied().find(|&record| !has_edge[record as usize]);
         let from = from.expect("a tree has fewer edges than records");
         let mut nearest: Option<(f64, u32)> = None;

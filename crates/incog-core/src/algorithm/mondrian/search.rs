@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::frequency::Cells;
 use crate::group::{RowFacts, somebody};
 use crate::privacy::Policy;
+use crate::progress::Progress;
 use crate::recoding::Side;
-use crate::watch::Watch;
 
 /// Parts with fewer entries are not worth a task of their own.
 const TASK_FROM: usize = 4096;
@@ -39,7 +39,7 @@ pub(super) struct Mondrian<'a> {
     pub(super) cuts: Cuts,
     pub(super) choice: Choice,
     pub(super) extent: Extent,
-    pub(super) watch: &'a Watch,
+    pub(super) progress: &'a Progress,
     pub(super) is_rows_only: bool,
     /// A part of fewer rows is refused.
     pub(super) least: u64,
@@ -130,7 +130,7 @@ impl Mondrian<'_> {
         let mut scratch = Scratch::new(self.policy);
         let mut waiting = vec![part];
         while let Some(mut part) = waiting.pop() {
-            self.watch.check()?;
+            self.progress.check()?;
             let (least, greatest) = part.extents();
             let extents = Extents { least, greatest };
             // Without a missing value the rest of an ordered domain is in order.

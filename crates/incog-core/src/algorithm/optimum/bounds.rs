@@ -1,7 +1,7 @@
 //! What does each node of a lattice cost at least?
 
-use crate::check::{Problem, Sizes};
 use crate::error::Result;
+use crate::judge::{Problem, Sizes};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::{Costs, GroupBounds, Metric, Needs, Ranking, Statistics};
 

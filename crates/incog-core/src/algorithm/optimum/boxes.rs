@@ -39,14 +39,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::algorithm::found::{Limits, Quality};
-use crate::check::{Counted, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
+use crate::judge::{Counted, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::Grouping;
 use crate::metric::{Costs, Metric, Needs, Ranking, Spreads, Statistics};
 use crate::privacy::Pruning;
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 /// How many nodes are judged unless there is another limit.
 const MAX_JUDGED: u64 = 20_000;
@@ -93,14 +93,14 @@ fn n_nodes(heights: &[u8]) -> u64 {
 /// Finds the best node, or the best until a limit is reached. A step of the limit is a node that is judged; without a limit
 /// 20,000 are, or as many as it takes where there are at most ten million.
 ///
-/// Fails when [`has_best_first_search`] says no, when the watch is cancelled or when the source cannot count.
+/// Fails when [`has_best_first_search`] says no, when it is cancelled or when the source cannot count.
 pub fn best_first(
     problem: Problem<'_>,
     attributes: &Attributes,
     costs: &Costs,
     metric: &dyn Metric,
     limits: Limits,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<BestFirst> {
     let heights = attributes.heights();
     let ranking = Ranking::new(costs, metric);
@@ -115,7 +115,7 @@ pub fn best_first(
     };
     let pruned_by = absorbing.as_ref().map(|policy| Problem { source: problem.source, policy });
     let part = match pruned_by {
-        Some(part) => Some(suppressing(part, Keep::Nothing, Counted::Verdicts)?),
+        Some(part) => Some(node_judge(part, Keep::Nothing, Counted::Verdicts)?),
         None => None,
     };
     let keep = if pruning == Pruning::Sound { Keep::Nothing } else { Keep::Everything };
@@ -125,11 +125,11 @@ pub fn best_first(
     let is_exact = n_nodes(&heights) <= EXACT_NODES;
     let max_judged = limits.steps(if is_exact { u64::MAX } else { MAX_JUDGED });
     let mut hunt = Hunt {
-        watch,
+        progress,
         ranking,
         extents: heights.iter().enumerate().map(extents).collect(),
         terms,
-        judge: suppressing(problem, keep, Counted::Verdicts)?,
+        judge: node_judge(problem, keep, Counted::Verdicts)?,
         part,
         pruning,
         aim: if max_judged == u64::MAX && limits.deadline.is_none() { Aim::Proof } else { Aim::Bound },
@@ -151,7 +151,7 @@ pub fn best_first(
         heights,
     };
     let ended = hunt.run()?;
-    watch.begin_stage(0);
+    progress.expect(0);
     let quality = hunt.quality(ended, metric, costs);
     let left_open = (pruning == Pruning::Unsound).then_some(hunt.judged.len() as u64);
     let (n_judged, known) = (hunt.n_judged, hunt.known);
@@ -266,16 +266,16 @@ fn is_below(low: &[u8], high: &[u8]) -> bool {
 }
 
 struct Hunt<'a> {
-    watch: &'a Watch,
+    progress: &'a Progress,
     heights: Vec<u8>,
     ranking: Ranking<'a>,
     /// What each level of each attribute costs with nothing suppressed.
     terms: Vec<Vec<f64>>,
     /// The logarithm of the labels of each level.
     extents: Vec<Vec<f64>>,
-    judge: Box<dyn Suppressing + 'a>,
+    judge: Box<dyn NodeJudge + 'a>,
     /// The absorbing part of the policy, where pruning is unsound and there is one.
-    part: Option<Box<dyn Suppressing + 'a>>,
+    part: Option<Box<dyn NodeJudge + 'a>>,
     pruning: Pruning,
     aim: Aim,
     spreads: Spreads<'a>,
@@ -321,7 +321,7 @@ impl Hunt<'_> {
             if self.is_over() {
                 return Ok(Ended::AtLimit(open.bound));
             }
-            self.watch.check()?;
+            self.progress.check()?;
             self.look_into(open)?;
         }
         Ok(Ended::Proven)
@@ -621,7 +621,7 @@ impl Hunt<'_> {
     /// The same, judged even if it is known, for what is suppressed. Remembers what follows; where that part is the whole
     /// policy, the best too.
     fn judges_part(&mut self, node: &[u8]) -> Result<bool> {
-        self.watch.judged()?;
+        self.progress.judged()?;
         self.n_judged += 1;
         let judge = self.part.as_mut().unwrap_or(&mut self.judge);
         let verdict = judge.verdict(&Grouping::of_levels(node))?;
@@ -666,7 +666,7 @@ impl Hunt<'_> {
         if let Some(&holds) = self.judged.get(node) {
             return Ok(holds);
         }
-        self.watch.judged()?;
+        self.progress.judged()?;
         self.n_judged += 1;
         let verdict = self.judge.verdict(&Grouping::of_levels(node))?;
         self.judged.insert(node.to_vec(), verdict.holds);

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use crate::check::{Problem, Verdict};
+use crate::judge::{Problem, Verdict};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::Costs;
 

@@ -5,7 +5,7 @@
 //! - *What lies below a node that fails, fails.* Generalizing only merges groups, so this holds wherever
 //!   [pruning](crate::privacy::Policy::pruning) is sound. Where it is not, it holds for the [absorbing
 //!   part](crate::privacy::Policy::absorbing) of the policy, and what fails by that fails by the whole.
-//! - *A node is never better than its levels alone.* Suppressing a row costs at least as much as releasing it, so the
+//! - *A node is never better than its levels alone.* NodeJudge a row costs at least as much as releasing it, so the
 //!   score of the levels with nothing suppressed bounds the score of the node. A node whose bound does not beat the best
 //!   one so far need not be judged. This holds for metrics that need no more than levels and suppression
 //!   ([`Needs`]), whatever the policy; `tests/optimum.rs` checks it.
@@ -33,7 +33,7 @@
 //!
 //! Cost: Adult, k = 5, by loss: some 50 nodes judged of 12,960 at no suppression and 100 at 5 %; memory: some 20 bytes a
 //! node of the lattice, 40 where the metric needs groups, and the sets of groups that
-//! [`Kept`](crate::check::CheckerKind::Kept) keeps.
+//! [`Snapshots`](crate::judge::JudgeKind::Snapshots) keeps.
 
 mod bounds;
 mod boxes;
@@ -43,14 +43,14 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::algorithm::cover::first_holding;
-use crate::check::{Counted, Forecast, Keep, Problem, Suppressing, suppressing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
+use crate::judge::{Counted, Forecast, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
 use crate::privacy::{Policy, Pruning};
-use crate::watch::Watch;
+use crate::progress::Progress;
 
 pub use boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_first};
 
@@ -97,13 +97,13 @@ pub struct Optimum {
 
 /// Finds the best node.
 ///
-/// Fails when [`has_optimum_search`] says no, when the watch is cancelled or when the source cannot count.
+/// Fails when [`has_optimum_search`] says no, when it is cancelled or when the source cannot count.
 pub fn optimum(
     problem: Problem<'_>,
     attributes: &Attributes,
     costs: &Costs,
     metric: &dyn Metric,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Optimum> {
     let heights = attributes.heights();
     if !has_optimum_search(&heights) {
@@ -124,15 +124,15 @@ pub fn optimum(
         // What holds may fail further up, and is asked about there.
         (Pruning::Unsound, None) => (Keep::Everything, Part::None),
         (Pruning::Unsound, Some(part)) => {
-            (Keep::Everything, Part::Absorbing(suppressing(part, Keep::Nothing, Counted::Verdicts)?))
+            (Keep::Everything, Part::Absorbing(node_judge(part, Keep::Nothing, Counted::Verdicts)?))
         }
     };
     let mut hunt = Hunt {
-        watch,
+        progress,
         lattice: &lattice,
         bounds: Bounds::new(problem, &lattice, costs, metric, &ranking)?,
         ranking,
-        judge: suppressing(problem, keep, counted)?,
+        judge: node_judge(problem, keep, counted)?,
         spreads: Spreads::new(problem.source.layout(), attributes, costs, metric),
         undecided: if matches!(part, Part::None) { grid.none() } else { grid.all() },
         part,
@@ -145,9 +145,9 @@ pub fn optimum(
         usual_suppression: 0.0,
         n_hopes: HOPES,
     };
-    watch.begin_stage(lattice.n_nodes() as u64);
+    progress.expect(lattice.n_nodes() as u64);
     hunt.run()?;
-    watch.begin_stage(0);
+    progress.expect(0);
     let mut judged: BTreeMap<usize, Option<u64>> = hunt.asked.iter().map(|&node| (node, None)).collect();
     judged.extend(hunt.judged.iter().copied());
     let left_open = (pruning == Pruning::Unsound).then_some(hunt.judged.len() as u64);
@@ -168,18 +168,18 @@ enum Part<'a> {
     /// Everything: pruning is sound.
     Whole,
     /// What a part of the policy says, for which pruning is sound.
-    Absorbing(Box<dyn Suppressing + 'a>),
+    Absorbing(Box<dyn NodeJudge + 'a>),
     /// Nothing.
     None,
 }
 
 struct Hunt<'a> {
-    watch: &'a Watch,
+    progress: &'a Progress,
     lattice: &'a Lattice,
     grid: Grid,
     bounds: Bounds,
     ranking: Ranking<'a>,
-    judge: Box<dyn Suppressing + 'a>,
+    judge: Box<dyn NodeJudge + 'a>,
     part: Part<'a>,
     spreads: Spreads<'a>,
     /// Nodes neither known to fail nor known to hold, by the part of the policy that prunes.
@@ -292,7 +292,7 @@ impl Hunt<'_> {
             |hunt: &Self| hunt.guess.likely(LIKELY, |node| hunt.grid.contains(&hunt.undecided, node));
         self.expect(likely, ASKED)?;
         while let Some(node) = self.choose() {
-            self.watch.begin_stage(self.open.len() as u64);
+            self.progress.expect(self.open.len() as u64);
             let holds = self.ask(node)?;
             self.guess.correct(node, holds);
             if self.guess.is_far_off {
@@ -304,7 +304,7 @@ impl Hunt<'_> {
 
     /// Judges what is still open, best bound first: how good it is, is not known.
     fn judge_rest(&mut self) -> Result<()> {
-        self.watch.begin_stage(self.open.len() as u64);
+        self.progress.expect(self.open.len() as u64);
         let mut rest: BinaryHeap<Reverse<Next>> =
             self.grid.iter(&self.open).map(|node| self.next(node)).collect();
         while let Some(Reverse(Next { bound, node })) = rest.pop() {
@@ -380,7 +380,7 @@ impl Hunt<'_> {
         let Part::Absorbing(part) = &mut self.part else {
             return self.judge(node);
         };
-        self.watch.judged()?;
+        self.progress.judged()?;
         let verdict = part.verdict(&self.lattice.grouping(node))?;
         self.asked.push(node);
         self.guess.observe(self.lattice, node, verdict);
@@ -399,7 +399,7 @@ impl Hunt<'_> {
 
     /// Does a node hold? Remembers what follows from that, and the best.
     fn judge(&mut self, node: usize) -> Result<bool> {
-        self.watch.judged()?;
+        self.progress.judged()?;
         let verdict = self.judge.verdict(&self.lattice.grouping(node))?;
         self.judged.push((node, verdict.refused_rows));
         let prunes = matches!(self.part, Part::Whole);

@@ -14,11 +14,11 @@ use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family
 use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::exact::exact;
-use crate::check::Problem;
 use crate::error::{Error, Result};
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
+use crate::progress::Progress;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub fn attribute_suppression(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: AttributeSuppressionOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<Vec<u8>>>> {
     let values = options.aim.values(problem, attributes)?;
     let mut levels: Vec<Vec<u8>> = Vec::new();
@@ -71,7 +71,7 @@ pub fn attribute_suppression(
         .zip(&levels)
         .map(|(domain, levels)| levels.iter().map(|&level| vec![level; domain.rows.len()]).collect())
         .collect();
-    let found = exact(problem, &values, options.aim, &choices, None, options.max_steps, watch)?;
+    let found = exact(problem, &values, options.aim, &choices, None, options.max_steps, progress)?;
     let quality = if found.is_complete { Quality::Optimal } else { Quality::Heuristic };
     // A table without records has no values: then an attribute is as collected.
     let level_of = |(slots, allowed): (&Vec<u8>, &Vec<u8>)| slots.first().copied().unwrap_or(allowed[0]);
@@ -99,6 +99,6 @@ pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = AttributeSuppressionOptions::new(task.aim);
-    let found = attribute_suppression(task.problem, task.attributes, options, task.watch)?;
+    let found = attribute_suppression(task.problem, task.attributes, options, task.progress)?;
     found.map(|found| Answer::of_levels(task, found)).transpose()
 }

@@ -22,13 +22,13 @@ use std::ops::Range;
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::exact::Best;
 use crate::algorithm::single::full_subtree::{n_cuts, parts};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::group::Measures;
+use crate::judge::Problem;
 use crate::metric::{Needs, Statistics};
 use crate::privacy::Pruning;
+use crate::progress::Progress;
 use crate::recoding::{Levels, Numbers, ValueDomain, ValueTable};
-use crate::watch::Watch;
 
 /// Is the bound sound for this policy, metric and table?
 pub(super) fn can_branch(problem: Problem<'_>, values: &ValueTable, aim: Aim<'_>) -> bool {
@@ -45,11 +45,11 @@ pub(super) fn branch(
     aim: Aim<'_>,
     known: Option<(Levels, Statistics)>,
     max_steps: u64,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Best> {
     let mut order: Vec<usize> = (0..values.domains.len()).collect();
     order.sort_by_key(|&attribute| n_cuts(&values.domains[attribute]));
-    let mut search = Branch { problem, aim, watch, order, steps_left: max_steps, best: known };
+    let mut search = Branch { problem, aim, progress, order, steps_left: max_steps, best: known };
     if !values.judge(problem, &values.top())?.holds {
         return Ok(Best { best: search.best, is_complete: true });
     }
@@ -62,7 +62,7 @@ pub(super) fn branch(
 struct Branch<'a> {
     problem: Problem<'a>,
     aim: Aim<'a>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     /// The attributes in the order in which they are chosen.
     order: Vec<usize>,
     steps_left: u64,
@@ -89,7 +89,7 @@ impl Branch<'_> {
                 return Ok(false);
             }
             self.steps_left -= 1;
-            self.watch.check()?;
+            self.progress.check()?;
             levels[attribute] = self.lowest(values, groups, attribute, &levels[attribute])?;
         }
         if !self.can_win(values, &levels) {

@@ -12,13 +12,13 @@
 
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::frequency::Scratch;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::lattice::Grouping;
+use crate::progress::Progress;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search: there is nothing to choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,14 +31,14 @@ pub fn datafly(
     problem: Problem<'_>,
     attributes: &Attributes,
     _options: DataflyOptions,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<Vec<u8>>>> {
     let policy = problem.policy;
     let mut levels = vec![0; attributes.len()];
     let mut set = problem.count(&Grouping::of_levels(&levels))?;
     let mut scratch = Scratch::default();
     loop {
-        watch.judged()?;
+        progress.judged()?;
         if policy.judge(&set)?.holds {
             return Ok(Some(Found { recoding: levels, quality: Quality::Heuristic }));
         }
@@ -75,6 +75,6 @@ pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
-    let found = datafly(task.problem, task.attributes, DataflyOptions::default(), task.watch)?;
+    let found = datafly(task.problem, task.attributes, DataflyOptions::default(), task.progress)?;
     found.map(|found| Answer::of_levels(task, found)).transpose()
 }

@@ -18,13 +18,13 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::algorithm::single::Aim;
-use crate::check::Problem;
 use crate::error::Result;
 use crate::group::Measures;
+use crate::judge::Problem;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
+use crate::progress::Progress;
 use crate::recoding::{Levels, Sums, ValueDomain, ValueTable};
-use crate::watch::Watch;
 
 /// Which step comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) struct Descent<'a> {
     problem: Problem<'a>,
     values: &'a ValueTable,
     aim: Aim<'a>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     /// For each attribute, the cells in the order of their slots, and where each slot's begin.
     cells_by_slot: Vec<(Vec<u32>, Vec<usize>)>,
     /// Does a label of the attribute stand for other values than all labels that are written otherwise?
@@ -111,7 +111,12 @@ impl Scratch {
 }
 
 impl<'a> Descent<'a> {
-    pub(super) fn new(problem: Problem<'a>, values: &'a ValueTable, aim: Aim<'a>, watch: &'a Watch) -> Self {
+    pub(super) fn new(
+        problem: Problem<'a>,
+        values: &'a ValueTable,
+        aim: Aim<'a>,
+        progress: &'a Progress,
+    ) -> Self {
         let sorted = |(at, domain): (usize, &ValueDomain)| {
             let slots = &values.slots[at];
             let mut starts = vec![0; domain.rows.len() + 1];
@@ -134,7 +139,7 @@ impl<'a> Descent<'a> {
             problem,
             values,
             aim,
-            watch,
+            progress,
             cells_by_slot: values.domains.iter().enumerate().map(sorted).collect(),
             has_plain_groups: is_plain.iter().all(|&is_plain| is_plain),
             is_plain,
@@ -148,7 +153,7 @@ impl<'a> Descent<'a> {
         let mut labels = self.labels(&state.levels);
         let forgets = self.problem.policy.pruning() == Pruning::Sound && self.has_plain_groups;
         while !labels.is_empty() {
-            self.watch.check()?;
+            self.progress.check()?;
             let tried: Vec<Tried> = labels
                 .par_iter()
                 .map_init(Scratch::default, |scratch, label| self.attempt(&state, label, scratch))

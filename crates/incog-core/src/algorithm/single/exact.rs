@@ -12,18 +12,18 @@
 //! Cost: at most two judgements a combination of the first attributes; `max_steps` bounds them.
 
 use crate::algorithm::single::Aim;
-use crate::check::Problem;
 use crate::error::Result;
+use crate::judge::Problem;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
+use crate::progress::Progress;
 use crate::recoding::{Levels, Numbers, ValueDomain, ValueTable};
-use crate::watch::Watch;
 
 pub(super) struct Exact<'a> {
     problem: Problem<'a>,
     values: &'a ValueTable,
     aim: Aim<'a>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     /// For each attribute, what may be chosen.
     choices: &'a [Vec<Vec<u8>>],
     prunes: bool,
@@ -45,12 +45,12 @@ pub(super) fn exact(
     choices: &[Vec<Vec<u8>>],
     known: Option<(Levels, Statistics)>,
     max_steps: u64,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Best> {
     let prunes =
         problem.policy.pruning() == Pruning::Sound && values.domains.iter().all(ValueDomain::is_plain);
     let mut search =
-        Exact { problem, values, aim, watch, choices, prunes, steps_left: max_steps, best: known };
+        Exact { problem, values, aim, progress, choices, prunes, steps_left: max_steps, best: known };
     let bottom = values.at_levels(&vec![0; values.domains.len()]);
     let start = Numbers { of_cell: vec![0; values.n_cells()], n: 1 };
     let is_complete = search.choose(0, &start, &mut bottom.clone())?;
@@ -74,7 +74,7 @@ impl Exact<'_> {
                 return Ok(false);
             }
             self.steps_left -= 1;
-            self.watch.check()?;
+            self.progress.check()?;
             let mut finer = groups.clone();
             values.tell_apart(&mut finer, attribute, choice);
             if attribute + 1 == self.choices.len() {

@@ -34,14 +34,14 @@ use crate::algorithm::single::descent::{Descent, Order};
 use crate::algorithm::single::exact::{Best, exact};
 use crate::algorithm::single::full_domain::best_node;
 use crate::algorithm::single::of_values;
-use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::metric::Statistics;
 use crate::privacy::Pruning;
+use crate::progress::Progress;
 use crate::recoding::{Levels, PerValue, ValueDomain, ValueTable};
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -67,11 +67,11 @@ pub fn full_subtree(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: FullSubtreeOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerValue>>> {
-    let node = node_in_advance(problem, attributes, options.aim, watch)?;
+    let node = node_in_advance(problem, attributes, options.aim, progress)?;
     let values = options.aim.values(problem, attributes)?;
-    let Some((levels, _, quality)) = search(problem, attributes, &values, node, options, watch)? else {
+    let Some((levels, _, quality)) = search(problem, attributes, &values, node, options, progress)? else {
         return Ok(None);
     };
     Ok(Some(Found { recoding: PerValue::of_slots(problem, &values, &levels)?, quality }))
@@ -82,9 +82,9 @@ pub(super) fn node_in_advance(
     problem: Problem<'_>,
     attributes: &Attributes,
     aim: Aim<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Vec<u8>>> {
-    if problem.policy.budget() == 0 { Ok(None) } else { best_node(problem, attributes, aim, watch) }
+    if problem.policy.budget() == 0 { Ok(None) } else { best_node(problem, attributes, aim, progress) }
 }
 
 /// The same as levels of slots, given the best node if it is known.
@@ -94,15 +94,15 @@ pub(super) fn search(
     values: &ValueTable,
     node: Option<Vec<u8>>,
     options: FullSubtreeOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<(Levels, Statistics, Quality)>> {
     let FullSubtreeOptions { aim, max_cuts, max_steps } = options;
     if values.domains.iter().map(n_cuts).fold(1, u64::saturating_mul) <= max_cuts {
         let choices: Vec<Vec<Vec<u8>>> = values.domains.iter().map(cuts).collect();
-        let found = exact(problem, values, aim, &choices, None, u64::MAX, watch)?.best;
+        let found = exact(problem, values, aim, &choices, None, u64::MAX, progress)?.best;
         return Ok(found.map(|(levels, statistics)| (levels, statistics, Quality::Optimal)));
     }
-    let descent = Descent::new(problem, values, aim, watch);
+    let descent = Descent::new(problem, values, aim, progress);
     let mut found = Vec::new();
     found.extend(descent.run(values.top(), Order::PerEntropy)?);
     found.extend(descent.run(values.top(), Order::Gain)?);
@@ -112,7 +112,7 @@ pub(super) fn search(
     }
     if max_steps > 0 && can_branch(problem, values, aim) {
         let known = best_of(found, aim);
-        let Best { best, is_complete } = branch(problem, values, aim, known, max_steps, watch)?;
+        let Best { best, is_complete } = branch(problem, values, aim, known, max_steps, progress)?;
         if is_complete {
             return Ok(best.map(|(levels, statistics)| (levels, statistics, Quality::Optimal)));
         }
@@ -120,7 +120,7 @@ pub(super) fn search(
     }
     let node = match node {
         Some(node) => Some(node),
-        None => best_node(problem, attributes, aim, watch)?,
+        None => best_node(problem, attributes, aim, progress)?,
     };
     if let Some(node) = node {
         found.extend(descent.run(values.at_levels(&node), Order::PerEntropy)?);
@@ -178,7 +178,8 @@ pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
-    let found = full_subtree(task.problem, task.attributes, FullSubtreeOptions::new(task.aim), task.watch)?;
+    let found =
+        full_subtree(task.problem, task.attributes, FullSubtreeOptions::new(task.aim), task.progress)?;
     Ok(found.map(|found| of_values(task, found)))
 }
 

@@ -24,14 +24,14 @@ use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::found::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::hash;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::lattice::Grouping;
 use crate::metric::Statistics;
+use crate::progress::Progress;
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// So many nodes are judged unless told otherwise.
 pub(super) const MAX_EVALUATIONS: u64 = 2_000;
@@ -66,7 +66,7 @@ pub fn genetic(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: GeneticOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<Vec<u8>>>> {
     let heights = attributes.heights();
     let end_of_generations = options.deadline.map(|deadline| {
@@ -77,7 +77,7 @@ pub fn genetic(
         problem,
         attributes,
         options,
-        watch,
+        progress,
         random: Random(options.seed),
         evaluations_left: options.max_evaluations.max(1),
         seen: hash::Set::default(),
@@ -86,7 +86,7 @@ pub fn genetic(
     let mut first = vec![heights.clone()];
     if options.max_evaluations > 1 {
         first.extend(
-            datafly(problem, attributes, DataflyOptions::default(), watch)?.map(|found| found.recoding),
+            datafly(problem, attributes, DataflyOptions::default(), progress)?.map(|found| found.recoding),
         );
     }
     while first.len() < size {
@@ -98,7 +98,7 @@ pub fn genetic(
     let mut idle = 0;
     // Small lattices are soon exhausted: then children have all been seen.
     while search.evaluations_left > for_the_end && idle < 20 && !is_past(end_of_generations) {
-        watch.check()?;
+        progress.check()?;
         let children: Vec<Vec<u8>> = (0..size).map(|_| search.child(&population, &heights)).collect();
         let room = search.evaluations_left - for_the_end;
         let children = search.judge_at_most(children, room)?;
@@ -123,7 +123,7 @@ struct Genetic<'a> {
     problem: Problem<'a>,
     attributes: &'a Attributes,
     options: GeneticOptions<'a>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     random: Random,
     evaluations_left: u64,
     seen: hash::Set<Vec<u8>>,
@@ -146,7 +146,7 @@ impl Genetic<'_> {
         self.evaluations_left -= nodes.len() as u64;
         let policy = self.problem.policy;
         let judge = |levels: Vec<u8>| {
-            self.watch.judged()?;
+            self.progress.judged()?;
             let set = self.problem.count(&Grouping::of_levels(&levels))?;
             let judgement = policy.judge(&set)?;
             let statistics = judgement
@@ -282,6 +282,6 @@ fn run(task: &Task<'_>) -> Result<Option<Answer>> {
         deadline: limits.deadline,
         ..GeneticOptions::new(task.aim)
     };
-    let found = genetic(task.problem, task.attributes, options, task.watch)?;
+    let found = genetic(task.problem, task.attributes, options, task.progress)?;
     found.map(|found| Answer::of_levels(task, found)).transpose()
 }

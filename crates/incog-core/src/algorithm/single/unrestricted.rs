@@ -19,13 +19,13 @@ use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::single::exact::exact;
 use crate::algorithm::single::of_values;
 use crate::algorithm::single::{Aim, FullSubtreeOptions, full_subtree};
-use crate::check::Problem;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
+use crate::judge::Problem;
 use crate::metric::Statistics;
+use crate::progress::Progress;
 use crate::recoding::{Levels, Numbers, PerValue, ValueDomain, ValueTable};
 use crate::registry::{Entry, Status};
-use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
@@ -53,19 +53,19 @@ pub fn unrestricted(
     problem: Problem<'_>,
     attributes: &Attributes,
     options: UnrestrictedOptions<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Found<PerValue>>> {
     let aim = options.aim;
-    let node = full_subtree::node_in_advance(problem, attributes, aim, watch)?;
+    let node = full_subtree::node_in_advance(problem, attributes, aim, progress)?;
     let values = aim.values(problem, attributes)?;
     let n_recodings = values.domains.iter().map(n_recodings).fold(1, u64::saturating_mul);
     let (found, quality) = if n_recodings <= options.max_recodings {
         let choices: Vec<Vec<Vec<u8>>> = values.domains.iter().map(recodings).collect();
-        (exact(problem, &values, aim, &choices, None, u64::MAX, watch)?.best, Quality::Optimal)
+        (exact(problem, &values, aim, &choices, None, u64::MAX, progress)?.best, Quality::Optimal)
     } else {
         let start = FullSubtreeOptions { max_cuts: options.max_cuts, ..FullSubtreeOptions::new(aim) };
-        let start = full_subtree::search(problem, attributes, &values, node, start, watch)?;
-        let mut search = Moves { problem, values: &values, aim, watch, moves_left: options.max_moves };
+        let start = full_subtree::search(problem, attributes, &values, node, start, progress)?;
+        let mut search = Moves { problem, values: &values, aim, progress, moves_left: options.max_moves };
         let moved = start.map(|(levels, statistics, _)| search.improve(levels, statistics)).transpose()?;
         (moved, Quality::Heuristic)
     };
@@ -95,7 +95,7 @@ struct Moves<'a> {
     problem: Problem<'a>,
     values: &'a ValueTable,
     aim: Aim<'a>,
-    watch: &'a Watch,
+    progress: &'a Progress,
     moves_left: u64,
 }
 
@@ -135,7 +135,7 @@ impl Moves<'_> {
         let gains: Vec<Option<f64>> = moves
             .par_iter()
             .map(|step| {
-                self.watch.check()?;
+                self.progress.check()?;
                 let after = self.after(levels, statistics, attribute, &rest, step)?;
                 Ok(after.map(|(_, after)| self.aim.cost(statistics) - self.aim.cost(&after)))
             })
@@ -212,6 +212,7 @@ pub(in crate::algorithm) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
-    let found = unrestricted(task.problem, task.attributes, UnrestrictedOptions::new(task.aim), task.watch)?;
+    let found =
+        unrestricted(task.problem, task.attributes, UnrestrictedOptions::new(task.aim), task.progress)?;
     Ok(found.map(|found| of_values(task, found)))
 }

@@ -10,7 +10,7 @@
 //! For counters of a byte, and where there are few cells for the keys at hand. Finds what the others find; cost: about 1 ns a
 //! key, and a look through the cells.
 
-use incog_bits::{Numbering, add_rows, count_below, for_each_below};
+use incog_kernels::{Numbering, add_rows, count_below, for_each_below};
 
 use super::{Count, Counters, DENSE_BITS, Lot, Word, shared};
 

@@ -1,83 +1,12 @@
 //! Dates in calendar units: day > month > quarter > year > decade.
 //!
-//! Values are ISO dates, `2003-04-17`; a time behind it (`2003-04-17T10:30`, `2003-04-17 10:30:00`) is cut off by the
-//! first level. Labels are `2003-04-17`, `2003-04`, `2003-Q2`, `2003`, `2000s`.
-
-use std::fmt;
+//! Values are dates in the column's notation, `2003-04-17` unless it says otherwise; a time behind it (`2003-04-17T10:30`,
+//! `2003-04-17 10:30:00`) is cut off by the first level. Labels are `2003-04-17`, `2003-04`, `2003-Q2`, `2003`, `2000s`, however the
+//! dates are written.
 
 use crate::error::{Error, Result};
 use crate::hierarchy::spec::Labels;
-
-/// A day of the (proleptic Gregorian) calendar.
-///
-/// # Invariants
-/// The day exists, in the years 0 to 9999.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
-}
-
-impl Date {
-    /// Reads `2003-04-17`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let bytes = text.as_bytes();
-        let is_shaped = bytes.len() == 10
-            && bytes
-                .iter()
-                .enumerate()
-                .all(|(at, byte)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() });
-        if !is_shaped {
-            return None;
-        }
-        let (year, month, day) = (text[..4].parse().ok()?, text[5..7].parse().ok()?, text[8..].parse().ok()?);
-        let exists = (1..=12).contains(&month) && day >= 1 && day <= days_in(year, month);
-        exists.then_some(Date { year, month, day })
-    }
-
-    /// Days since 1970-01-01.
-    pub(super) fn day_number(self) -> i64 {
-        // Counted from March on, so that the leap day is a year's last.
-        let (year, month) = (i64::from(self.year), i64::from(self.month));
-        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-        let days_before_month = (153 * month + 2) / 5;
-        let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-        365 * year + leap_days + days_before_month + i64::from(self.day) - 1 - 719_468
-    }
-
-    /// The day so many days after 1970-01-01, in the years 0 to 9999.
-    pub(super) fn from_day_number(number: i64) -> Option<Self> {
-        // A first guess of the year is off by one at most.
-        let guess = u16::try_from((number + 719_528).div_euclid(365).min(9999)).ok()?;
-        let new_year = |year: u16| Date { year, month: 1, day: 1 }.day_number();
-        let year = (guess.saturating_sub(30)..=guess).rev().find(|&year| new_year(year) <= number)?;
-        let mut left = number - new_year(year);
-        for month in 1..=12 {
-            let days = i64::from(days_in(year, month));
-            if left < days {
-                return Some(Date { year, month, day: left as u8 + 1 });
-            }
-            left -= days;
-        }
-        None
-    }
-}
-
-fn days_in(year: u16, month: u8) -> u8 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
-        2 => 28,
-        _ => 31,
-    }
-}
-
-impl fmt::Display for Date {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
-    }
-}
+use crate::value::{Date, Notation};
 
 /// A calendar unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,7 +34,7 @@ impl DateLevel {
     ];
 
     fn label(self, date: Date) -> String {
-        let Date { year, month, .. } = date;
+        let (year, month) = (date.year(), date.month());
         match self {
             DateLevel::Day => date.to_string(),
             DateLevel::Month => format!("{year:04}-{month:02}"),
@@ -137,12 +66,8 @@ impl Dates {
 }
 
 impl Labels for Dates {
-    fn labels(&self, value: &str) -> Option<Vec<String>> {
-        let (date, time) = value.split_at_checked(10)?;
-        let date = Date::parse(date)?;
-        if !(time.is_empty() || time.starts_with(['T', ' '])) {
-            return None;
-        }
+    fn labels(&self, value: &str, notation: &Notation) -> Option<Vec<String>> {
+        let date = notation.date_and_time(value)?;
         Some(self.levels.iter().map(|level| level.label(date)).collect())
     }
 
@@ -150,8 +75,8 @@ impl Labels for Dates {
         self.levels.len()
     }
 
-    fn kind(&self) -> String {
-        "dates like 2003-04-17".into()
+    fn kind(&self, notation: &Notation) -> String {
+        format!("dates like {}", notation.sample_date())
     }
 }
 
@@ -174,29 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn days_that_do_not_exist_are_no_dates() {
-        for text in
-            ["2003-02-29", "1900-02-29", "2003-13-01", "2003-00-10", "2003-04-31", "03-04-17", "2003/04/17"]
-        {
-            assert!(Date::parse(text).is_none(), "{text}");
-        }
-        assert!(Date::parse("2000-02-29").is_some() && Date::parse("2004-02-29").is_some());
-        assert!(Dates::new(vec![DateLevel::Year, DateLevel::Month]).is_err());
+    fn dates_in_the_columns_own_format_have_the_same_labels() {
+        use crate::table::{Column, Role};
+        use crate::value::DateFormat;
+        let mut column =
+            Column::from_cells("c", Role::QuasiIdentifier, ["17.4.2003 10:30", "31.12.1999"]).unwrap();
+        column.set_notation(Notation::PLAIN.with_dates(DateFormat::parse("%d.%m.%Y").unwrap()));
+        let dates = Spec::Dates(Dates::new(vec![DateLevel::Month, DateLevel::Year]).unwrap());
+        let hierarchy = dates.build(&column, None).unwrap();
+        assert!(hierarchy.labels(0).values().eq(["17.4.2003 10:30", "31.12.1999"]), "as written");
+        assert!(hierarchy.labels(1).values().eq(["2003-04", "1999-12"]));
+        let column = Column::from_cells("c", Role::QuasiIdentifier, ["17.4.2003"]).unwrap();
+        assert!(dates.build(&column, None).is_err());
     }
 
     #[test]
-    fn day_numbers_count_every_day_once() {
-        assert_eq!(Date::parse("1970-01-01").unwrap().day_number(), 0);
-        assert_eq!(Date::parse("2000-03-01").unwrap().day_number(), 11_017);
-        let first = Date::parse("0000-01-01").unwrap().day_number();
-        let last = Date::parse("9999-12-31").unwrap().day_number();
-        let mut before = None;
-        for number in first..=last {
-            let date = Date::from_day_number(number).unwrap();
-            assert_eq!(date.day_number(), number);
-            assert!(before < Some((date.year, date.month, date.day)));
-            before = Some((date.year, date.month, date.day));
-        }
-        assert!(Date::from_day_number(first - 1).is_none() && Date::from_day_number(last + 1).is_none());
+    fn units_are_from_fine_to_coarse() {
+        assert!(Dates::new(vec![DateLevel::Year, DateLevel::Month]).is_err());
     }
 }

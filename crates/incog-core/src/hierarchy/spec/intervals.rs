@@ -2,11 +2,12 @@
 //!
 //! Labels are half-open, `[20, 25)`, and made by one formatter from the steps alone, never from the data's own
 //! least and greatest values. Each width must be a multiple of the one before, so that levels nest. A value below
-//! `bottom` or from `top` on is pooled: `< 18`, `>= 90`. Dates are intervals of days.
+//! `bottom` or from `top` on is pooled: `< 18`, `>= 90`. Dates are intervals of days. Numbers of a column with a decimal comma have one
+//! in labels too, with a semicolon between the ends: `[2,5; 5)`.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::spec::dates::Date;
 use crate::hierarchy::spec::{Decimal, Domain, Labels};
+use crate::value::{Date, Notation};
 
 /// What is divided into intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,18 @@ pub enum IntervalKind {
 }
 
 impl IntervalKind {
-    /// A number as it stands in a label.
-    pub fn show(self, number: Decimal) -> String {
+    /// Reads a number or date in some notation.
+    pub fn read(self, text: &str, notation: &Notation) -> Option<Decimal> {
         match self {
-            IntervalKind::Numbers => number.to_string(),
+            IntervalKind::Numbers => notation.number(text),
+            IntervalKind::Dates => notation.date(text).map(|date| Decimal::whole(date.day_number())),
+        }
+    }
+
+    /// A number as it stands in a label. Dates are shown as 2003-04-17, however the column writes them.
+    pub fn show(self, number: &Decimal, notation: &Notation) -> String {
+        match self {
+            IntervalKind::Numbers => notation.show(number),
             IntervalKind::Dates => number
                 .to_i64()
                 .and_then(Date::from_day_number)
@@ -29,16 +38,22 @@ impl IntervalKind {
         }
     }
 
+    /// What stands between the ends of an interval.
+    pub(crate) fn separator(self, notation: &Notation) -> &'static str {
+        if self == IntervalKind::Numbers && notation.decimal() == ',' { "; " } else { ", " }
+    }
+
     /// The label of what lies from `start` up to but not including `end`: the one formatter of all intervals.
-    pub(crate) fn label(self, start: Decimal, end: Decimal) -> String {
-        format!("[{}, {})", self.show(start), self.show(end))
+    pub(crate) fn label(self, start: &Decimal, end: &Decimal, notation: &Notation) -> String {
+        let separator = self.separator(notation);
+        format!("[{}{separator}{})", self.show(start, notation), self.show(end, notation))
     }
 
     /// What the values are called in messages.
-    pub(crate) fn describe(self) -> &'static str {
+    pub(crate) fn describe(self, notation: &Notation) -> String {
         match self {
-            IntervalKind::Numbers => "numbers like 12 or 3.5",
-            IntervalKind::Dates => "dates like 2003-04-17",
+            IntervalKind::Numbers => format!("numbers like 12 or 3{}5", notation.decimal()),
+            IntervalKind::Dates => format!("dates like {}", notation.sample_date()),
         }
     }
 }
@@ -73,7 +88,7 @@ impl Intervals {
             return Err(Error::input("an interval width is not a whole number of days"));
         }
         if let Some(pair) =
-            widths.windows(2).find(|pair| pair[1] == pair[0] || !pair[1].is_multiple_of(pair[0]))
+            widths.windows(2).find(|pair| pair[1] == pair[0] || !pair[1].is_multiple_of(&pair[0]))
         {
             return Err(Error::input(format!("interval width {} is not a multiple of {}", pair[1], pair[0]))
                 .with_hint(
@@ -83,12 +98,9 @@ impl Intervals {
         Ok(Intervals { kind, widths, origin: Decimal::ZERO, bottom: None, top: None, bounds: None })
     }
 
-    /// Reads a number or date of this kind.
+    /// Reads a number or date of this kind in plain notation, as jobs have them.
     pub fn parse(kind: IntervalKind, text: &str) -> Option<Decimal> {
-        match kind {
-            IntervalKind::Numbers => Decimal::parse(text),
-            IntervalKind::Dates => Date::parse(text).map(|date| Decimal::whole(date.day_number())),
-        }
+        kind.read(text, &Notation::PLAIN)
     }
 
     /// Intervals start at `origin`.
@@ -100,7 +112,7 @@ impl Intervals {
 
     /// Values below `bottom`, and from `top` on, are pooled.
     pub fn with_pools(mut self, bottom: Option<Decimal>, top: Option<Decimal>) -> Result<Self> {
-        if let (Some(bottom), Some(top)) = (bottom, top)
+        if let (Some(bottom), Some(top)) = (&bottom, &top)
             && bottom >= top
         {
             return Err(Error::input("`bottom` is not below `top`"));
@@ -121,54 +133,53 @@ impl Intervals {
     }
 
     /// The interval of a value at a level from 1 on: its start and end, either of which may be open.
-    fn interval(&self, value: Decimal, level: usize) -> (Option<Decimal>, Option<Decimal>) {
-        if let Some(bottom) = self.bottom
+    fn interval(&self, value: &Decimal, level: usize) -> (Option<Decimal>, Option<Decimal>) {
+        if let Some(bottom) = &self.bottom
             && value < bottom
         {
-            return (None, Some(bottom));
+            return (None, Some(bottom.clone()));
         }
-        if let Some(top) = self.top
+        if let Some(top) = &self.top
             && value >= top
         {
-            return (Some(top), None);
+            return (Some(top.clone()), None);
         }
-        let width = self.widths[level - 1];
-        let start = value.floor_to(self.origin, width);
+        let width = &self.widths[level - 1];
+        let start = value.floor_to(&self.origin, width);
         let end = start.plus(width);
         // What is pooled is cut off.
-        let start = self.bottom.map_or(start, |bottom| start.max(bottom));
-        let end = self.top.map_or(end, |top| end.min(top));
+        let start = self.bottom.as_ref().map_or(start.clone(), |bottom| start.max(bottom.clone()));
+        let end = self.top.as_ref().map_or(end.clone(), |top| end.min(top.clone()));
         (Some(start), Some(end))
     }
 
     /// The whole numbers (or days) within the bounds, if there are bounds with at most `limit` of them.
     pub(super) fn declared_values(&self, limit: u64) -> Option<Vec<String>> {
-        let (least, end) = self.bounds?;
+        let (least, end) = self.bounds.as_ref()?;
         if !least.is_whole() || end.whole_minus(least)? > limit {
             return None;
         }
         let one = Decimal::whole(1);
-        let numbers = std::iter::successors(Some(least), |number| Some(number.plus(one)));
-        Some(numbers.take_while(|&number| number < end).map(|number| self.show(number)).collect())
-    }
-
-    fn show(&self, number: Decimal) -> String {
-        self.kind.show(number)
+        let numbers = std::iter::successors(Some(least.clone()), |number| Some(number.plus(&one)));
+        let shown =
+            numbers.take_while(|number| number < end).map(|number| self.kind.show(&number, &Notation::PLAIN));
+        Some(shown.collect())
     }
 }
 
 impl Labels for Intervals {
-    fn labels(&self, value: &str) -> Option<Vec<String>> {
-        let value = Intervals::parse(self.kind, value)?;
-        if self.bounds.is_some_and(|(least, end)| value < least || value >= end) {
+    fn labels(&self, value: &str, notation: &Notation) -> Option<Vec<String>> {
+        let value = self.kind.read(value, notation)?;
+        if self.bounds.as_ref().is_some_and(|(least, end)| value < *least || value >= *end) {
             return None;
         }
+        let show = |number: &Decimal| self.kind.show(number, notation);
         Some(
             (1..=self.widths.len())
-                .map(|level| match self.interval(value, level) {
-                    (Some(start), Some(end)) => self.kind.label(start, end),
-                    (Some(start), None) => format!(">= {}", self.show(start)),
-                    (None, Some(end)) => format!("< {}", self.show(end)),
+                .map(|level| match self.interval(&value, level) {
+                    (Some(start), Some(end)) => self.kind.label(&start, &end, notation),
+                    (Some(start), None) => format!(">= {}", show(&start)),
+                    (None, Some(end)) => format!("< {}", show(&end)),
                     (None, None) => unreachable!("an interval is open at one end at most"),
                 })
                 .collect(),
@@ -179,25 +190,25 @@ impl Labels for Intervals {
         self.widths.len()
     }
 
-    fn kind(&self) -> String {
-        let kind = self.kind.describe();
-        match self.bounds {
-            None => kind.to_owned(),
-            Some((least, end)) => format!("{kind} in [{}, {})", self.show(least), self.show(end)),
+    fn kind(&self, notation: &Notation) -> String {
+        let kind = self.kind.describe(notation);
+        match &self.bounds {
+            None => kind,
+            Some((least, end)) => format!("{kind} in {}", self.kind.label(least, end, notation)),
         }
     }
 
-    fn domain(&self) -> Option<Domain<'_>> {
-        let (least, end) = self.bounds?;
+    fn domain<'a>(&'a self, notation: &'a Notation) -> Option<Domain<'a>> {
+        let (least, end) = self.bounds.as_ref()?;
         let n_leaves = end.whole_minus(least)?;
         Some(Domain {
             n_leaves,
             under: Box::new(move |value, level| {
-                let value = Intervals::parse(self.kind, value).expect("the value has labels");
-                let (start, stop) = self.interval(value, level);
-                let start = start.map_or(least, |start| start.max(least));
-                let stop = stop.map_or(end, |stop| stop.min(end));
-                stop.whole_minus(start).unwrap_or(1).max(1)
+                let value = self.kind.read(value, notation).expect("the value has labels");
+                let (start, stop) = self.interval(&value, level);
+                let start = start.map_or(least.clone(), |start| start.max(least.clone()));
+                let stop = stop.map_or(end.clone(), |stop| stop.min(end.clone()));
+                stop.whole_minus(&start).unwrap_or(1).max(1)
             }),
         })
     }
@@ -247,6 +258,31 @@ mod tests {
         let spec = Spec::Intervals(Box::new(prices));
         assert_eq!(paths(&spec, &["0.3", "1.05"]).unwrap()[0], ["[0.25, 0.35)", "[0.05, 0.55)", "*"]);
         assert_eq!(paths(&spec, &["1.05"]).unwrap()[0], ["[1.05, 1.15)", "[1.05, 1.55)", "*"]);
+    }
+
+    #[test]
+    fn numbers_of_any_length_and_with_exponents_have_intervals() {
+        let spec = Spec::Intervals(Box::new(numbers(&[5, 100])));
+        let labels =
+            paths(&spec, &["46.074175824175", "1e2", ".5", "5.", "1234567890123456789012345"]).unwrap();
+        assert_eq!(labels[0], ["[45, 50)", "[0, 100)", "*"]);
+        assert_eq!(labels[1], ["[100, 105)", "[100, 200)", "*"]);
+        assert_eq!(labels[2], ["[0, 5)", "[0, 100)", "*"]);
+        assert_eq!(labels[3], ["[5, 10)", "[0, 100)", "*"]);
+        assert_eq!(labels[4][0], "[1234567890123456789012345, 1234567890123456789012350)");
+    }
+
+    #[test]
+    fn a_decimal_comma_is_in_labels_too() {
+        let widths = vec![decimal("2.5"), decimal("5")];
+        let spec = Intervals::new(IntervalKind::Numbers, widths).unwrap();
+        let spec = Spec::Intervals(Box::new(spec.with_pools(Some(decimal("0.5")), None).unwrap()));
+        let mut column = Column::from_cells("c", Role::QuasiIdentifier, ["2,7", "0,1", "7"]).unwrap();
+        column.set_notation(Notation::new(',', None).unwrap());
+        let hierarchy = spec.build(&column, None).unwrap();
+        assert!(hierarchy.labels(0).values().eq(["2,7", "0,1", "7"]));
+        assert!(hierarchy.labels(1).values().eq(["[2,5; 5)", "< 0,5", "[5; 7,5)"]));
+        assert!(hierarchy.labels(2).values().eq(["[0,5; 5)", "< 0,5", "[5; 10)"]));
     }
 
     #[test]

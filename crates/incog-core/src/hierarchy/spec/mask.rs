@@ -10,6 +10,7 @@
 //! high as if they were not there.
 
 use crate::hierarchy::spec::Labels;
+use crate::value::Notation;
 
 /// What values are called, once generalized, that are longer than the shared length; if that is a value, it stands in more brackets.
 pub const LONGER: &str = "(longer)";
@@ -83,7 +84,7 @@ pub(super) struct FittedMask {
 }
 
 impl Labels for FittedMask {
-    fn labels(&self, value: &str) -> Option<Vec<String>> {
+    fn labels(&self, value: &str, _: &Notation) -> Option<Vec<String>> {
         let characters: Vec<char> = value.chars().collect();
         if characters.len() > self.length {
             return self.longer.as_ref().map(|longer| vec![longer.clone(); self.n_levels()]);
@@ -109,7 +110,7 @@ impl Labels for FittedMask {
         self.length.saturating_sub(1)
     }
 
-    fn kind(&self) -> String {
+    fn kind(&self, _: &Notation) -> String {
         format!("text of at most {} characters", self.length)
     }
 }

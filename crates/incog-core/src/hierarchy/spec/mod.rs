@@ -13,14 +13,13 @@
 //! end in `*`. A missing value (an empty cell) has a branch of its own: [`MISSING`] at every level below the top,
 //! unless the user names it otherwise. The empty text, where there is such a thing, has the same labels above level 0.
 
-mod decimal;
 mod dates;
 mod intervals;
 mod mask;
 mod tree;
 
+pub use crate::value::Decimal;
 pub use dates::{DateLevel, Dates};
-pub use decimal::Decimal;
 pub use intervals::{IntervalKind, Intervals};
 pub use mask::{LONGER, Mask, Side};
 pub use tree::{Branch, Tree};
@@ -29,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{ExplicitHierarchy, Hierarchy, SUPPRESSED};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
+use crate::value::Notation;
 
 /// What a missing value is called once it is generalized; if that is a value, it stands in more brackets.
 pub const MISSING: &str = "(missing)";
@@ -36,13 +36,13 @@ pub const MISSING: &str = "(missing)";
 /// Makes labels for values.
 trait Labels {
     /// The labels of a value at level 1, 2, ... below the top; `None` if the value is not of this kind.
-    fn labels(&self, value: &str) -> Option<Vec<String>>;
+    fn labels(&self, value: &str, notation: &Notation) -> Option<Vec<String>>;
 
     /// How many labels each value has: the levels between the values and the top.
     fn n_levels(&self) -> usize;
 
     /// What the values should have been, for messages: "whole numbers or decimals".
-    fn kind(&self) -> String;
+    fn kind(&self, notation: &Notation) -> String;
 
     /// Is this a value of the declared domain, whether or not it occurs?
     fn declares(&self, _: &str) -> bool {
@@ -51,7 +51,7 @@ trait Labels {
 
     /// How many leaves the declared domain has, and how many of them lie under a label, where the user declared a
     /// domain. Without one, the leaves are the values that occur.
-    fn domain(&self) -> Option<Domain<'_>> {
+    fn domain<'a>(&'a self, _: &'a Notation) -> Option<Domain<'a>> {
         None
     }
 }
@@ -83,7 +83,7 @@ pub enum Spec {
 impl Spec {
     /// The hierarchy for the values of a column. `missing` renames the branch of the missing value.
     pub fn build(&self, column: &Column, missing: Option<&str>) -> Result<Hierarchy> {
-        let masked;
+        let (masked, tree);
         let labels: &dyn Labels = match self {
             Spec::Intervals(intervals) => &**intervals,
             Spec::Dates(dates) => dates,
@@ -95,7 +95,10 @@ impl Spec {
                 masked = mask.fitted(column.dictionary().values().filter(|value| !is_empty(value)), longer);
                 &masked
             }
-            Spec::Tree(tree) => tree,
+            Spec::Tree(rule) => {
+                tree = rule.fitted(column);
+                &tree
+            }
             Spec::Suppression => &Nothing,
         };
         // Where nobody says what missing values are called, it is something that is no value.
@@ -123,7 +126,7 @@ impl Spec {
 struct Nothing;
 
 impl Labels for Nothing {
-    fn labels(&self, _: &str) -> Option<Vec<String>> {
+    fn labels(&self, _: &str, _: &Notation) -> Option<Vec<String>> {
         Some(Vec::new())
     }
 
@@ -131,12 +134,13 @@ impl Labels for Nothing {
         0
     }
 
-    fn kind(&self) -> String {
+    fn kind(&self, _: &Notation) -> String {
         "values".into()
     }
 }
 
 fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy> {
+    let notation = column.notation();
     let paths: Vec<Option<Vec<String>>> = column
         .dictionary()
         .values()
@@ -144,7 +148,7 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
             let labels = if is_empty(value) {
                 Some(vec![missing.to_owned(); spec.n_levels()])
             } else {
-                spec.labels(value)
+                spec.labels(value, notation)
             }?;
             debug_assert_eq!(labels.len(), spec.n_levels());
             let top = std::iter::once(SUPPRESSED.to_owned());
@@ -160,7 +164,7 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
             "column `{}`: {n_strange} of {} values are not {}{first}",
             column.name(),
             paths.len(),
-            spec.kind()
+            spec.kind(notation)
         ))
         .with_hint("clean them, give the column another hierarchy, or leave the cell empty where the value is missing"));
     }
@@ -178,7 +182,7 @@ fn build(spec: &dyn Labels, column: &Column, missing: &str) -> Result<Hierarchy>
         Error::input(format!("column `{}`: what missing values are called is itself a value", column.name()))
             .with_hint("a release would state what is not so: call them something else (`missing`)")
     })?;
-    let Some(domain) = spec.domain() else {
+    let Some(domain) = spec.domain(notation) else {
         return Ok(hierarchy);
     };
     // The missing value and the empty text are leaves beside the declared ones, if they occur.

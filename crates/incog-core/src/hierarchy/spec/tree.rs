@@ -6,7 +6,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::hash;
 use crate::hierarchy::spec::{Domain, Labels};
+use crate::hierarchy::spelling::spelled_otherwise;
+use crate::table::Column;
+use crate::value::Notation;
 
 /// A tree of labels.
 ///
@@ -154,29 +158,54 @@ fn close_last(open: &mut Vec<(Option<usize>, Branch)>) {
     }
 }
 
-impl Labels for Tree {
-    fn labels(&self, value: &str) -> Option<Vec<String>> {
-        self.paths.get(value).cloned()
+impl Tree {
+    /// The tree for the values of a column, some of which may be leaves that are written otherwise.
+    pub(super) fn fitted(&self, column: &Column) -> FittedTree<'_> {
+        let leaves: Vec<&str> = self.leaves().collect();
+        let spelled =
+            spelled_otherwise(column, leaves.iter().copied(), |value| self.paths.contains_key(value));
+        let values = column.dictionary();
+        let spelled = spelled.into_iter().map(|(code, at)| (values.value(code).to_owned(), leaves[at]));
+        FittedTree { tree: self, spelled: spelled.collect() }
+    }
+}
+
+/// A tree, and the leaves that values stand for which are written otherwise.
+pub(super) struct FittedTree<'a> {
+    tree: &'a Tree,
+    spelled: hash::Map<String, &'a str>,
+}
+
+impl FittedTree<'_> {
+    fn path(&self, value: &str) -> Option<&Vec<String>> {
+        self.tree.paths.get(self.spelled.get(value).copied().unwrap_or(value))
+    }
+}
+
+impl Labels for FittedTree<'_> {
+    fn labels(&self, value: &str, _: &Notation) -> Option<Vec<String>> {
+        self.path(value).cloned()
     }
 
     fn n_levels(&self) -> usize {
-        self.n_levels
+        self.tree.n_levels
     }
 
-    fn kind(&self) -> String {
+    fn kind(&self, _: &Notation) -> String {
         "leaves of the tree".into()
     }
 
     fn declares(&self, value: &str) -> bool {
-        self.paths.contains_key(value)
+        self.tree.paths.contains_key(value)
     }
 
-    fn domain(&self) -> Option<Domain<'_>> {
+    fn domain<'a>(&'a self, _: &'a Notation) -> Option<Domain<'a>> {
+        let paths = &self.tree.paths;
         Some(Domain {
-            n_leaves: self.paths.len() as u64,
+            n_leaves: paths.len() as u64,
             under: Box::new(|value, level| {
-                let label = &self.paths[value][level - 1];
-                self.paths.values().filter(|labels| labels[level - 1] == *label).count() as u64
+                let label = self.path(value).map(|labels| &labels[level - 1]);
+                paths.values().filter(|labels| Some(&labels[level - 1]) == label).count() as u64
             }),
         })
     }
@@ -187,7 +216,15 @@ mod tests {
     use super::*;
     use crate::hierarchy::spec::Spec;
     use crate::hierarchy::spec::tests::paths;
-    use crate::table::{Column, Role};
+    use crate::table::Role;
+
+    #[test]
+    fn whole_floats_are_the_whole_numbers_of_the_tree() {
+        let tree = Spec::Tree(Tree::parse("young\n  17\n  18\nold\n  90").unwrap());
+        let labels = paths(&tree, &["17.0", "18", "9e1", ""]).unwrap();
+        assert_eq!(labels, [["young", "*"], ["young", "*"], ["old", "*"], ["(missing)", "*"]]);
+        assert!(paths(&tree, &["17.0", "x"]).is_err(), "not a column of numbers");
+    }
 
     const PLACES: &str = "
 Europe

@@ -29,8 +29,8 @@ use fixedbitset::FixedBitSet;
 use crate::error::{Error, Result};
 use crate::hash;
 use crate::privacy::Fraction;
+use crate::progress::Progress;
 use crate::relational::{Database, Trees};
-use crate::watch::Watch;
 
 /// Is an absent row knowledge?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,15 +85,15 @@ pub fn bitmap(
     database: &Database,
     completeness: Completeness,
     parameters: &Parameters,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Bitmap> {
     check(database, parameters)?;
-    let paths = Paths::new(database, watch)?;
+    let paths = Paths::new(database, progress)?;
     let mut clusters = Vec::new();
     // Oldest first.
     let mut open: Vec<Cluster> = Vec::new();
     for person in 0..database.n_persons() as u32 {
-        watch.check()?;
+        progress.check()?;
         let alone = paths.person(person);
         let at = match nearest(&open, &alone, completeness) {
             Some((distance, at))
@@ -111,7 +111,7 @@ pub fn bitmap(
             clusters.push(open.remove(at));
         }
     }
-    let suppressed = merge_leftovers(open, completeness, parameters.k, &mut clusters, watch)?;
+    let suppressed = merge_leftovers(open, completeness, parameters.k, &mut clusters, progress)?;
     Ok(paths.measure(completeness, clusters, suppressed))
 }
 
@@ -121,12 +121,12 @@ fn merge_leftovers(
     completeness: Completeness,
     k: usize,
     clusters: &mut Vec<Cluster>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Vec<u32>> {
     while !open.is_empty() {
         let mut oldest = open.remove(0);
         while oldest.members.len() < k {
-            watch.check()?;
+            progress.check()?;
             let Some((_, at)) = nearest(&open, &oldest, completeness) else {
                 return Ok(oldest.members);
             };
@@ -278,14 +278,14 @@ impl Numbering<'_> {
 }
 
 impl Paths {
-    fn new(database: &Database, watch: &Watch) -> Result<Self> {
+    fn new(database: &Database, progress: &Progress) -> Result<Self> {
         let trees = Trees::new(database);
         let mut numbering = Numbering { trees: &trees, numbers: hash::Map::default(), n_cells: Vec::new() };
         let (mut starts, mut of_persons, mut surplus_rows) = (vec![0], Vec::new(), 0);
         let table = database.person();
         let mut paths = Vec::new();
         for person in 0..database.n_persons() as u32 {
-            watch.check()?;
+            progress.check()?;
             for at in 0..database.attributes(table).len() {
                 let value = database.column(table, at).codes()[person as usize];
                 paths.push(numbering.number(vec![table as u32, at as u32, value], 1));

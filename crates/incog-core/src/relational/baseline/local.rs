@@ -7,15 +7,15 @@
 //! Cost: one search a table.
 
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::relational::Database;
 use crate::relational::baseline::{FullDomain, best_levels, highest};
-use crate::watch::Watch;
 
 /// Generalizes each table until each of its groups has at least k rows.
 ///
 /// A table with rows, but fewer than k, is generalized as far as possible and named in
 /// [`short_tables`](FullDomain::short_tables). Tables without rows or without quasi-identifiers have nothing to hide.
-pub fn local(database: &Database, k: usize, watch: &Watch) -> Result<FullDomain> {
+pub fn local(database: &Database, k: usize, progress: &Progress) -> Result<FullDomain> {
     let mut levels = Vec::with_capacity(database.relations().len());
     let mut short_tables = Vec::new();
     for (table, relation) in database.relations().iter().enumerate() {
@@ -23,7 +23,7 @@ pub fn local(database: &Database, k: usize, watch: &Watch) -> Result<FullDomain>
             levels.push(vec![0; relation.attributes.len()]);
             continue;
         }
-        let found = best_levels(&relation.table, relation.attributes.clone(), k, watch)?;
+        let found = best_levels(&relation.table, relation.attributes.clone(), k, progress)?;
         levels.push(found.unwrap_or_else(|| {
             short_tables.push(table);
             highest(database, table)

@@ -25,16 +25,16 @@ pub use local::local;
 pub use universal::{MAX_JOINED_ROWS, universal};
 
 use crate::algorithm::{has_optimum_search, optimum};
-use crate::check::Problem;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::Rows;
 use crate::hierarchy::{Attribute, Attributes};
+use crate::judge::Problem;
 use crate::metric::{self, Costs};
 use crate::privacy::Policy;
+use crate::progress::Progress;
 use crate::registry::find;
 use crate::relational::{Database, Release};
 use crate::table::Table;
-use crate::watch::Watch;
 
 /// One level an attribute, for all rows of all tables. It claims nothing about persons.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn best_levels(
     table: &Table,
     attributes: Vec<Attribute>,
     k: usize,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Option<Vec<u8>>> {
     let attributes = Attributes::new(attributes)?;
     let policy = Policy::k_anonymity(k as u64)?;
@@ -72,7 +72,7 @@ fn best_levels(
         ));
     }
     let costs = Costs::new(problem, &attributes)?;
-    let found = optimum(problem, &attributes, &costs, loss, watch)?;
+    let found = optimum(problem, &attributes, &costs, loss, progress)?;
     Ok(found.best.map(|best| best.statistics.levels))
 }
 

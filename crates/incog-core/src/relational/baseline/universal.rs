@@ -16,10 +16,10 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Attribute, ExplicitHierarchy, Hierarchy};
+use crate::progress::Progress;
 use crate::relational::baseline::{FullDomain, best_levels, highest};
 use crate::relational::{Database, Trees};
 use crate::table::{Column, Role, Table};
-use crate::watch::Watch;
 
 /// A join with more rows is refused.
 pub const MAX_JOINED_ROWS: u64 = 10_000_000;
@@ -31,7 +31,7 @@ const ABSENT: u32 = u32::MAX;
 ///
 /// If even the most general labels leave smaller groups, all tables are named in
 /// [`short_tables`](FullDomain::short_tables).
-pub fn universal(database: &Database, k: usize, watch: &Watch) -> Result<FullDomain> {
+pub fn universal(database: &Database, k: usize, progress: &Progress) -> Result<FullDomain> {
     let trees = Trees::new(database);
     let n_persons = database.n_persons() as u32;
     let n_joined =
@@ -45,7 +45,7 @@ pub fn universal(database: &Database, k: usize, watch: &Watch) -> Result<FullDom
     let mut join = Join { trees: &trees, columns: Vec::new() };
     join.declare(database.person());
     for row_idx in 0..n_persons {
-        watch.check()?;
+        progress.check()?;
         for cells in join.rows(database.person(), row_idx) {
             for (column, &value) in join.columns.iter_mut().zip(&cells) {
                 column.push(value)?;
@@ -56,7 +56,7 @@ pub fn universal(database: &Database, k: usize, watch: &Watch) -> Result<FullDom
     let mut levels: Vec<Vec<u8>> = tables.clone().map(|table| highest(database, table)).collect();
     let places: Vec<(usize, usize)> = join.columns.iter().map(|column| (column.table, column.at)).collect();
     let (table, attributes) = join.finish()?;
-    let short_tables = match best_levels(&table, attributes, k, watch)? {
+    let short_tables = match best_levels(&table, attributes, k, progress)? {
         Some(found) => {
             for ((table, at), level) in places.into_iter().zip(found) {
                 levels[table][at] = level;

@@ -23,7 +23,7 @@ use incog_core::hierarchy::spec::{Decimal, Spec};
 use incog_core::registry::nearest;
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 
 use crate::job::{ColumnJob, HierarchyJob, Job, Paths, RoleJob};
 use crate::plan;
@@ -55,7 +55,7 @@ pub struct Subject<'a> {
 
 impl Bench {
     /// The hierarchies of all quasi-identifiers of a job, or of one.
-    pub fn of_job(job: &Job, column: Option<&str>, watch: &Watch) -> Result<Self> {
+    pub fn of_job(job: &Job, column: Option<&str>, progress: &Progress) -> Result<Self> {
         let names: Vec<&str> = job
             .columns
             .iter()
@@ -77,26 +77,31 @@ impl Bench {
                     .with_hint(format!("there are: {}", names.join(", "))));
             }
         };
-        let table = read(&job.inputs(), plan::delimiter(job)?, &columns, watch)?;
+        let table = read(&job.inputs(), plan::delimiter(job)?, &columns, progress)?;
         Ok(Bench { job: job.clone(), columns, table: Some(table) })
     }
 
     /// The hierarchy in a file, for a column of the data, where data is given. The column is called like the file
     /// unless said otherwise.
-    pub fn of_file(path: &Path, column: Option<&str>, against: Option<&Path>, watch: &Watch) -> Result<Self> {
+    pub fn of_file(
+        path: &Path,
+        column: Option<&str>,
+        against: Option<&Path>,
+        progress: &Progress,
+    ) -> Result<Self> {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let spec = HierarchyJob { file: Some(path.to_owned()), ..HierarchyJob::default() };
-        Bench::of_one(column.unwrap_or(&stem), spec, against, watch)
+        Bench::of_one(column.unwrap_or(&stem), spec, against, progress)
     }
 
     /// The hierarchy that a rule makes for a column of the data. The rule is written as in a job file. Data is not
     /// needed where the rule says itself which values there are: a tree, or intervals with bounds.
-    pub fn of_rule(rule: &str, column: &str, against: Option<&Path>, watch: &Watch) -> Result<Self> {
-        Bench::of_one(column, HierarchyJob::parse(rule)?, against, watch)
+    pub fn of_rule(rule: &str, column: &str, against: Option<&Path>, progress: &Progress) -> Result<Self> {
+        Bench::of_one(column, HierarchyJob::parse(rule)?, against, progress)
     }
 
     /// A job of one column: everything else works on jobs.
-    fn of_one(column: &str, spec: HierarchyJob, against: Option<&Path>, watch: &Watch) -> Result<Self> {
+    fn of_one(column: &str, spec: HierarchyJob, against: Option<&Path>, progress: &Progress) -> Result<Self> {
         // Nothing but the column is ever asked for.
         let mut job = Job::parse("[input]\npath = \"-\"\n[policy]\nk = 1\n")?;
         let columns = vec![column.to_owned()];
@@ -107,7 +112,7 @@ impl Bench {
         if let Some(path) = against {
             job.input.path = Paths::One(path.to_owned());
         }
-        let table = against.map(|path| read(&[path.to_owned()], None, &columns, watch)).transpose()?;
+        let table = against.map(|path| read(&[path.to_owned()], None, &columns, progress)).transpose()?;
         Ok(Bench { job, columns, table })
     }
 
@@ -144,7 +149,7 @@ impl Bench {
 }
 
 /// The data, which must have these columns.
-fn read(paths: &[PathBuf], delimiter: Option<u8>, columns: &[String], watch: &Watch) -> Result<Table> {
+fn read(paths: &[PathBuf], delimiter: Option<u8>, columns: &[String], progress: &Progress) -> Result<Table> {
     let data = Data::open(paths, delimiter)?;
     for name in columns {
         if !data.header().contains(name) {
@@ -156,7 +161,7 @@ fn read(paths: &[PathBuf], delimiter: Option<u8>, columns: &[String], watch: &Wa
                 ));
         }
     }
-    Ok(data.read(|_| Role::QuasiIdentifier, watch)?.0)
+    Ok(data.read(|_| Role::QuasiIdentifier, progress)?.0)
 }
 
 impl Subject<'_> {
@@ -218,14 +223,14 @@ fn paths(hierarchy: &Hierarchy) -> Vec<Vec<&str>> {
 }
 
 fn natural(a: &str, b: &str) -> Ordering {
-    let kind = |value: &str, number: Option<Decimal>| match number {
+    let kind = |value: &str, number: &Option<Decimal>| match number {
         _ if value.is_empty() => 0,
         _ if value == EMPTY_TEXT => 1,
         Some(_) => 2,
         None => 3,
     };
     let (number_a, number_b) = (Decimal::parse(a), Decimal::parse(b));
-    kind(a, number_a).cmp(&kind(b, number_b)).then_with(|| number_a.cmp(&number_b)).then_with(|| a.cmp(b))
+    kind(a, &number_a).cmp(&kind(b, &number_b)).then_with(|| number_a.cmp(&number_b)).then_with(|| a.cmp(b))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use incog_core::frequency::Store;
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use incog_verify::Labels;
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -58,7 +58,7 @@ struct Dealt {
 
 impl Buckets {
     /// Deals the rows of a table.
-    pub(super) fn new(table: &dyn Labels, memory: &Memory, watch: &Watch) -> Result<Self> {
+    pub(super) fn new(table: &dyn Labels, memory: &Memory, progress: &Progress) -> Result<Self> {
         let (n_rows, n_columns) = (table.n_rows(), table.header().len());
         let widths: Vec<u8> = (0..n_columns)
             .map(|at| match table.labels(at).len() {
@@ -78,7 +78,7 @@ impl Buckets {
         let hands = firsts.into_par_iter().map(|first| {
             let dealt = Dealt { file: memory.file()?, places: vec![Vec::new(); n_buckets] };
             let mut hand = Hand { dealt, buffers: vec![Buffer::default(); n_buckets], buffer };
-            hand.deal(table, &places_in_row(&widths), first..n_rows.min(first + rows_a_hand), watch)?;
+            hand.deal(table, &places_in_row(&widths), first..n_rows.min(first + rows_a_hand), progress)?;
             Ok(hand.dealt)
         });
         let hands = hands.collect::<Result<_>>()?;
@@ -233,7 +233,7 @@ impl Hand {
         table: &dyn Labels,
         places: &[(usize, u8)],
         rows: std::ops::Range<usize>,
-        watch: &Watch,
+        progress: &Progress,
     ) -> Result<()> {
         let mut rng = rand::rng();
         let row_bytes = places.last().map_or(0, |&(start, width)| start + usize::from(width));
@@ -244,7 +244,7 @@ impl Hand {
         // A power of two: every bucket is equally likely.
         let mask = self.buffers.len() - 1;
         for first in rows.clone().step_by(BLOCK) {
-            watch.check()?;
+            progress.check()?;
             let n = BLOCK.min(rows.end - first);
             for (at, &(start, width)) in places.iter().enumerate() {
                 table.codes_from(at, first, &mut codes[..n]);
@@ -321,7 +321,7 @@ mod tests {
 
     fn rows(n_rows: usize, n_times: usize) -> (Vec<u32>, usize) {
         let memory = Memory::for_tests(16 << 20);
-        let buckets = Buckets::new(&Numbers(n_rows, n_times), &memory, &Watch::new()).unwrap();
+        let buckets = Buckets::new(&Numbers(n_rows, n_times), &memory, &Progress::new()).unwrap();
         let mut rows = Vec::new();
         for bucket in 0..buckets.n_buckets() {
             let n_before = rows.len();

@@ -10,7 +10,7 @@
 //! written, in order.
 
 use incog_core::table::label::{self, EMPTY_TEXT};
-use incog_core::{Error, Result, Watch};
+use incog_core::{Error, Progress, Result};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(super) fn write(
     order: Rows<'_>,
     delimiter: u8,
     file: &mut Unfinished,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<()> {
     let header = release.header();
     for (at, name) in header.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn write(
     match order {
         Rows::AsTheyCome => {
             let n_rows = release.n_rows();
-            in_turns(n_rows.div_ceil(BLOCK), file, watch, |block, text| {
+            in_turns(n_rows.div_ceil(BLOCK), file, progress, |block, text| {
                 let first = block * BLOCK;
                 let n_rows = BLOCK.min(n_rows - first);
                 let mut codes = vec![0; n_rows * width];
@@ -65,16 +65,16 @@ pub(super) fn write(
             })
         }
         Rows::Shuffled => {
-            let rows = Shuffled::new(release, watch)?;
-            in_turns(rows.n_buckets(), file, watch, |bucket, text| {
+            let rows = Shuffled::new(release, progress)?;
+            in_turns(rows.n_buckets(), file, progress, |bucket, text| {
                 let rows = rows.bucket(bucket);
                 rows.each(|codes| lines.append(codes.iter().copied(), text));
                 rows.len()
             })
         }
         Rows::Dealt(memory) => {
-            let rows = Buckets::new(release, memory, watch)?;
-            in_turns(rows.n_buckets(), file, watch, |bucket, text| {
+            let rows = Buckets::new(release, memory, progress)?;
+            in_turns(rows.n_buckets(), file, progress, |bucket, text| {
                 rows.each(bucket, |codes| lines.append(codes.iter().copied(), text))
             })?;
             rows.check()
@@ -104,17 +104,17 @@ pub(super) fn refuse_loss<'a>(column: &str, labels: impl IntoIterator<Item = &'a
 fn in_turns(
     n_blocks: usize,
     file: &mut Unfinished,
-    watch: &Watch,
+    progress: &Progress,
     put_together: impl Fn(usize, &mut Text) -> usize + Sync,
 ) -> Result<()> {
     // One thread of the pool and its others, not one more.
-    rayon::scope(|_| in_pool(n_blocks, file, watch, &put_together))
+    rayon::scope(|_| in_pool(n_blocks, file, progress, &put_together))
 }
 
 fn in_pool(
     n_blocks: usize,
     file: &mut Unfinished,
-    watch: &Watch,
+    progress: &Progress,
     put_together: impl Fn(usize, &mut Text) -> usize + Sync,
 ) -> Result<()> {
     let at_once = 4 * rayon::current_num_threads();
@@ -123,14 +123,14 @@ fn in_pool(
     let mut write = |ready: &[(Text, usize)]| {
         ready.iter().try_for_each(|(text, n_rows)| {
             file.put(text.bytes())?;
-            watch.count_rows(*n_rows as u64);
+            progress.count_rows(*n_rows as u64);
             Ok(())
         })
     };
     // Whether this thread put together what is ready.
     let mut is_mine = false;
     for first in (0..n_blocks).step_by(at_once) {
-        watch.check()?;
+        progress.check()?;
         next.resize_with(at_once.min(n_blocks - first), Default::default);
         let put_together = || {
             next.par_iter_mut().with_max_len(1).enumerate().for_each(|(at, (text, n_rows))| {

@@ -25,9 +25,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use incog_core::table::{Role, Table};
-use incog_core::{Error, ErrorKind, Result, Stage, Watch};
+use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
-use incog_verify::{VerifiedAnatomy, VerifiedDatabase};
 use sha2::{Digest, Sha256};
 
 use crate::file::{PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
@@ -42,17 +41,41 @@ const BUFFER: usize = 1 << 17;
 /// What is longer is written by one thread while another computes its digest.
 const SHARED: usize = 1 << 16;
 
-/// Writes a verified release; the file is yet to be finished, and appears after that. Row order is the input's, or drawn
+/// Which rows of a release a file holds: those of a table, or of one of its sensitive columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// The table.
+    pub(crate) table: usize,
+    /// The sensitive column, in an anatomized database.
+    pub(crate) sensitive: Option<usize>,
+}
+
+impl Part {
+    /// The rows of the first table: the release, where it is one table.
+    pub(crate) const FIRST: Part = Part { table: 0, sensitive: None };
+
+    /// What it is in a release.
+    pub(crate) fn of<R>(self, verified: &Verified<R>) -> &R {
+        let table = &verified.tables()[self.table];
+        self.sensitive.map_or(&table.rows, |at| &table.sensitive[at].1)
+    }
+}
+
+/// Writes a part of a verified release; the file is yet to be finished, and appears after that. Row order is the input's, or drawn
 /// from the operating system's randomness and recorded nowhere. With `memory` rows are shuffled in a temporary file.
 pub(crate) fn write<R: Labels>(
     verified: &Verified<R>,
+    part: Part,
     file: Unfinished,
     layout: &Layout,
     order: Order,
     memory: Option<&Memory>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Unfinished> {
-    write_labels(verified.release(), file, layout, Rows::new(order, memory), watch)
+    // In the order of the rows, every sensitive value would be next to its row.
+    let order = if part.sensitive.is_some() { Order::Shuffle } else { order };
+    let rows: &R = part.of(verified);
+    write_labels(rows, file, layout, Rows::new(order, memory), progress)
 }
 
 /// In which order rows are written.
@@ -76,33 +99,6 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The same for one table of a verified database, finished.
-pub(crate) fn write_table<R: Labels>(
-    verified: &VerifiedDatabase<R>,
-    table: usize,
-    file: Unfinished,
-    layout: &Layout,
-    order: Order,
-    watch: &Watch,
-) -> Result<Finished> {
-    write_labels(&verified.tables()[table], file, layout, Rows::new(order, None), watch)?.finish()
-}
-
-/// The same for one table of a verified anatomized database, finished: its rows, or those of one of its sensitive columns.
-pub(crate) fn write_anatomy<R: Labels>(
-    verified: &VerifiedAnatomy<R>,
-    table: usize,
-    sensitive: Option<usize>,
-    file: Unfinished,
-    layout: &Layout,
-    order: Order,
-    watch: &Watch,
-) -> Result<Finished> {
-    let table = &verified.tables()[table];
-    let labels = sensitive.map_or(&table.rows, |at| &table.sensitive[at].1);
-    write_labels(labels, file, layout, Rows::new(order, None), watch)?.finish()
-}
-
 /// A release as Arrow record batches. `released` are the places of its columns in the data, and whether they are as collected.
 #[cfg(feature = "parquet")]
 pub(crate) fn to_record_batches<R: Labels>(
@@ -121,13 +117,13 @@ fn write_labels(
     mut file: Unfinished,
     layout: &Layout,
     rows: Rows<'_>,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Unfinished> {
-    watch.enter(Stage::Writing);
+    progress.enter(Stage::Writing);
     match layout {
-        Layout::Csv { delimiter } => csv::write(release, rows, *delimiter, &mut file, watch)?,
+        Layout::Csv { delimiter } => csv::write(release, rows, *delimiter, &mut file, progress)?,
         #[cfg(feature = "parquet")]
-        Layout::Parquet { types } => file = parquet::write(release, rows, types, file, watch)?,
+        Layout::Parquet { types } => file = parquet::write(release, rows, types, file, progress)?,
     }
     Ok(file)
 }

@@ -1,6 +1,6 @@
 //! A release as Parquet: columns that are as collected keep their type, the others are text.
 
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 use incog_parquet::{ColumnType, RecordBatch, Released, Writer, to_batches};
 use incog_verify::Labels;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use crate::publish::sink::buckets::Buckets;
 use crate::publish::sink::shuffle::Shuffled;
 use crate::publish::sink::{Rows, Unfinished};
 
-/// How many rows are put together at a time. Some of these are encoded together; the watch is asked before.
+/// How many rows are put together at a time. Some of these are encoded together; before each it is asked whether to go on.
 const BATCH_ROWS: usize = 1 << 14;
 
 /// Writes a release in the given order of rows; hands the file back.
@@ -18,7 +18,7 @@ pub(super) fn write(
     order: Rows<'_>,
     types: &[Option<ColumnType>],
     file: Unfinished,
-    watch: &Watch,
+    progress: &Progress,
 ) -> Result<Unfinished> {
     let columns = columns(release, types);
     let mut writer = Writer::new(file, &columns)?;
@@ -26,7 +26,7 @@ pub(super) fn write(
     match order {
         Rows::AsTheyCome => {
             let n_rows = release.n_rows();
-            in_turns(n_rows.div_ceil(BATCH_ROWS), &mut writer, watch, |batch| {
+            in_turns(n_rows.div_ceil(BATCH_ROWS), &mut writer, progress, |batch| {
                 let first = batch * BATCH_ROWS;
                 let mut codes = vec![vec![0; BATCH_ROWS.min(n_rows - first)]; width];
                 for (at, codes) in codes.iter_mut().enumerate() {
@@ -36,13 +36,13 @@ pub(super) fn write(
             })?;
         }
         Rows::Dealt(memory) => {
-            let rows = Buckets::new(release, memory, watch)?;
-            in_turns(rows.n_buckets(), &mut writer, watch, |bucket| rows.columns(bucket))?;
+            let rows = Buckets::new(release, memory, progress)?;
+            in_turns(rows.n_buckets(), &mut writer, progress, |bucket| rows.columns(bucket))?;
             rows.check()?;
         }
         Rows::Shuffled => {
-            let rows = Shuffled::new(release, watch)?;
-            in_turns(rows.n_buckets(), &mut writer, watch, |bucket| {
+            let rows = Shuffled::new(release, progress)?;
+            in_turns(rows.n_buckets(), &mut writer, progress, |bucket| {
                 let rows = rows.bucket(bucket);
                 let mut codes: Vec<Vec<u32>> = vec![Vec::with_capacity(rows.len()); width];
                 rows.each(|row| {
@@ -86,14 +86,14 @@ fn columns<'a>(release: &'a dyn Labels, types: &'a [Option<ColumnType>]) -> Vec<
 fn in_turns(
     n_batches: usize,
     writer: &mut Writer<Unfinished>,
-    watch: &Watch,
+    progress: &Progress,
     put_together: impl Fn(usize) -> Vec<Vec<u32>> + Sync,
 ) -> Result<()> {
     let at_once = 8 * rayon::current_num_threads();
     let mut write = |ready: &[Vec<Vec<u32>>]| -> Result<()> {
-        watch.check()?;
+        progress.check()?;
         writer.write_parts(ready)?;
-        watch.count_rows(ready.iter().map(|codes| codes.first().map_or(0, Vec::len) as u64).sum());
+        progress.count_rows(ready.iter().map(|codes| codes.first().map_or(0, Vec::len) as u64).sum());
         Ok(())
     };
     let mut ready: Vec<Vec<Vec<u32>>> = Vec::new();

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use incog_core::{Result, Watch};
+use incog_core::{Progress, Result};
 use incog_verify::Labels;
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -87,7 +87,7 @@ impl Words {
 
 impl Shuffled {
     /// Deals the rows of a table.
-    pub(super) fn new(table: &dyn Labels, watch: &Watch) -> Result<Self> {
+    pub(super) fn new(table: &dyn Labels, progress: &Progress) -> Result<Self> {
         let (n_rows, width) = (table.n_rows(), table.header().len());
         let words = Words::new((0..width).map(|at| table.labels(at).len()));
         let n_bytes = n_rows * words.n_words * 8;
@@ -95,7 +95,7 @@ impl Shuffled {
         let rows_a_hand = n_rows.div_ceil(rayon::current_num_threads()).max(1);
         let firsts: Vec<usize> = (0..n_rows).step_by(rows_a_hand).collect();
         let hands = firsts.into_par_iter().map(|first| {
-            watch.check()?;
+            progress.check()?;
             Ok(Hand::deal(table, first..n_rows.min(first + rows_a_hand), &words, n_buckets))
         });
         Ok(Shuffled { hands: hands.collect::<Result<_>>()?, n_buckets, words })
@@ -244,7 +244,7 @@ mod tests {
 
     /// The rows in their new order, and how many each bucket has.
     fn rows(table: &Numbers) -> (Vec<u32>, Vec<usize>) {
-        let shuffled = Shuffled::new(table, &Watch::new()).unwrap();
+        let shuffled = Shuffled::new(table, &Progress::new()).unwrap();
         let (mut rows, mut sizes) = (Vec::new(), Vec::new());
         for bucket in 0..shuffled.n_buckets() {
             let bucket = shuffled.bucket(bucket);
