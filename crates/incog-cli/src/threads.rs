@@ -27,12 +27,31 @@ pub(crate) fn spawn(stack: usize, work: impl FnOnce() + Send + 'static) -> Optio
     }
     let (say, said) = channel();
     let thread = std::thread::Builder::new().stack_size(stack).spawn(move || {
-        // Whoever asks for memory for the first time is given a part of its own.
-        drop(std::hint::black_box(Box::new(0_u64)));
+        take_what_every_thread_needs();
         let _ = say.send(());
         work();
     });
     said.recv().ok().and(thread.ok())
+}
+
+/// A value that is dropped when its thread ends.
+struct DroppedAtTheEnd;
+
+impl Drop for DroppedAtTheEnd {
+    fn drop(&mut self) {}
+}
+
+thread_local! {
+    static FIRST: DroppedAtTheEnd = const { DroppedAtTheEnd };
+}
+
+/// Takes the memory that the system libraries take for a thread on first use: a part of the heap of its own, and a list of what is dropped
+/// when the thread ends. Where there is no room for that list the C library ends the process without asking anybody, so it is made first.
+fn take_what_every_thread_needs() {
+    drop(std::hint::black_box(Box::new(0_u64)));
+    FIRST.with(|first| {
+        std::hint::black_box(first);
+    });
 }
 
 /// Memory for the last words.
@@ -40,6 +59,7 @@ static RESERVE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// From now on the process ends with a sentence when it is refused memory.
 pub(crate) fn expect_memory_to_end() {
+    take_what_every_thread_needs();
     if let Ok(mut reserve) = RESERVE.lock() {
         // Without it the words may fail, and no more.
         let _ = reserve.try_reserve_exact(1 << 18);

@@ -15,6 +15,7 @@
 mod fraction;
 mod cells;
 mod contribution;
+mod label_tally;
 mod statistics;
 mod ranking;
 mod group_bounds;

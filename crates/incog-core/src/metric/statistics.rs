@@ -10,6 +10,7 @@ use crate::hierarchy::{Attribute, Attributes};
 use crate::judge::{Problem, Sizes};
 use crate::lattice::Grouping;
 use crate::metric::contribution::Known;
+use crate::metric::label_tally::LabelTally;
 use crate::metric::{Cells, Metric, Weights};
 use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, ValueTable};
 
@@ -576,7 +577,10 @@ impl Statistics {
         let mut node = Statistics::of_levels(levels);
         // Asked for all groups at once: whether one is left out may depend on the others.
         let refused = problem.policy.refused(set)?;
-        let mut labels: Vec<Vec<(u32, u64)>> = vec![Vec::with_capacity(refused.len()); attributes.len()];
+        let tally = |(at, attribute): (usize, &Attribute)| {
+            LabelTally::new(attribute.hierarchy().labels(node.levels[at]).len(), refused.len())
+        };
+        let mut labels: Vec<LabelTally> = attributes.iter().enumerate().map(tally).collect();
         let mut refused = refused.iter().copied().peekable();
         for (group_idx, group) in set.measures().groups().enumerate() {
             let rows = group.rows();
@@ -592,24 +596,12 @@ impl Statistics {
                 let label = set.label(group_idx, at);
                 let others = attribute.hierarchy().leaves_under(node.levels[at], label) - 1;
                 node.suppressed_spread[at] += u128::from(rows) * u128::from(others);
-                labels[at].push((label, rows));
+                labels[at].add(label, rows);
             }
         }
         if node.suppressed_rows > 0 {
-            labels.iter_mut().for_each(add_up);
-            node.seen = Seen::Suppressed(labels);
+            node.seen = Seen::Suppressed(labels.into_iter().map(LabelTally::rows_by_label).collect());
         }
         Ok(node)
     }
-}
-
-/// Adds up the rows of equal labels, and sorts them.
-fn add_up(labels: &mut Vec<(u32, u64)>) {
-    labels.sort_unstable();
-    labels.dedup_by(|next, kept| {
-        let is_same = next.0 == kept.0;
-        kept.1 += if is_same { next.1 } else { 0 };
-        is_same
-    });
-    labels.shrink_to_fit();
 }

@@ -129,7 +129,7 @@ impl<'a> Bitmap<'a> {
         }
         let least = by_size.unwrap_or(1);
         let ledger = Arc::new(Ledger::default());
-        let records = records_for(source, "`bitmap`", "set checker = \"roll-up\"")?;
+        let records = records_for(source, "`bitmap`", "choose checker = \"roll-up\"")?;
         let index = Index::build(source, records, options.memory, &ledger)?;
         let sensitive = Sensitive::build(records, policy, &ledger)?;
         if let Some(memory) = options.memory.filter(|memory| ledger.now() > *memory) {
