@@ -42,7 +42,6 @@ mod miracle;
 mod dmiracle;
 mod release;
 mod measure;
-pub mod baseline;
 
 pub use database::{Database, ForeignKey, Relation};
 pub use diversity::{Enforcement, Requirements};
