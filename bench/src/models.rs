@@ -9,13 +9,13 @@
 use std::time::{Duration, Instant};
 
 use incog_core::algorithm::{
-    self, ALL, Aim, Algorithm, Choice, Cuts, Extent, Family, MondrianOptions, Settings, Task, mondrian,
+    self, ALL, Aim, Algorithm, CutChoice, Cuts, Extent, Family, MondrianOptions, Settings, Task, mondrian,
     optimum,
 };
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Statistics};
+use incog_core::metric::{self, Costs, LabelCounts, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{PerBox, PerGroup, PerValue, Recoding};
 use incog_core::registry::{Entry, find};
@@ -38,7 +38,7 @@ enum Answer {
 }
 
 /// A search by name.
-struct Search<'a> {
+struct NamedSearch<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> Result<Option<Answer>> + 'a>,
 }
@@ -78,7 +78,11 @@ pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
 }
 
 /// The median time of base, and of each search.
-fn take_turns(rounds: usize, keys: &[u64], searches: &[Search<'_>]) -> Result<(Duration, Vec<Duration>)> {
+fn take_turns(
+    rounds: usize,
+    keys: &[u64],
+    searches: &[NamedSearch<'_>],
+) -> Result<(Duration, Vec<Duration>)> {
     let mut bases = Vec::new();
     let mut times = vec![Vec::new(); searches.len()];
     for _ in 0..rounds.max(1) {
@@ -119,9 +123,9 @@ fn searches<'a>(
     attributes: &'a Attributes,
     problem: Problem<'a>,
     aim: Aim<'a>,
-) -> Result<Vec<Search<'a>>> {
+) -> Result<Vec<NamedSearch<'a>>> {
     let mut all = Vec::new();
-    let mut add = |name, run| all.push(Search { name, run });
+    let mut add = |name, run| all.push(NamedSearch { name, run });
     add(
         "full-domain",
         Box::new(move || {
@@ -138,7 +142,7 @@ fn searches<'a>(
         add(
             name,
             Box::new(move || {
-                let (choice, extent, domains) = (Choice::Median, Extent::Covering, domains.clone());
+                let (choice, extent, domains) = (CutChoice::Median, Extent::Covering, domains.clone());
                 let options = MondrianOptions { domains, cuts, choice, extent, weights: Vec::new() };
                 let found = mondrian(problem, attributes, options, &Progress::new())?;
                 Ok(found.map(|found| Answer::Boxes(found.recoding)))
@@ -192,7 +196,7 @@ fn score(
             aim.metric.score(costs, &Statistics::of_values(problem, attributes, values)?)
         }
         Answer::Groups(groups) => {
-            let cells = Cells::of_recoding(groups, &data.table, attributes)?;
+            let cells = LabelCounts::of_recoding(groups, &data.table, attributes)?;
             let sizes = (0..groups.n_groups()).map(|group| (groups.rows(group), 1));
             let n_rows = problem.source.n_rows();
             aim.metric.score(costs, &Statistics::of_cells(&cells, attributes, sizes, n_rows))

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use incog_core::algorithm::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
+use incog_core::algorithm::{CutChoice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 use incog_core::frequency::{FrequencySource, Method, Rows};
 use incog_core::group::Demand;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
@@ -50,13 +50,13 @@ pub(crate) fn suite(arguments: &Arguments) -> Result<()> {
         say("| columns | cuts | choice | sides | ms | times base | loss | groups | rows a group |");
         say("|---|---|---|---|---|---|---|---|---|");
         for (ordered, cuts, choice, extent) in [
-            (Ordered::Numbers, Cuts::Strict, Choice::Median, Extent::Covering),
-            (Ordered::Numbers, Cuts::Relaxed, Choice::Median, Extent::Covering),
-            (Ordered::Numbers, Cuts::Relaxed, Choice::Median, Extent::Tight),
-            (Ordered::Numbers, Cuts::Strict, Choice::Best(Gain::Loss), Extent::Tight),
-            (Ordered::All, Cuts::Strict, Choice::Median, Extent::Tight),
-            (Ordered::All, Cuts::Relaxed, Choice::Median, Extent::Tight),
-            (Ordered::All, Cuts::Strict, Choice::Best(Gain::Loss), Extent::Tight),
+            (Ordered::Numbers, Cuts::Strict, CutChoice::Median, Extent::Covering),
+            (Ordered::Numbers, Cuts::Relaxed, CutChoice::Median, Extent::Covering),
+            (Ordered::Numbers, Cuts::Relaxed, CutChoice::Median, Extent::Tight),
+            (Ordered::Numbers, Cuts::Strict, CutChoice::Best(Gain::Loss), Extent::Tight),
+            (Ordered::All, Cuts::Strict, CutChoice::Median, Extent::Tight),
+            (Ordered::All, Cuts::Relaxed, CutChoice::Median, Extent::Tight),
+            (Ordered::All, Cuts::Strict, CutChoice::Best(Gain::Loss), Extent::Tight),
         ] {
             let policy = Policy::k_anonymity(10)?;
             let problem = Problem { source: &rows, policy: &policy };

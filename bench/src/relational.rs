@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 use incog::unstable::source::{Csv, read_hierarchy};
 use incog_core::hierarchy::{Attribute, Hierarchy};
 use incog_core::privacy::Fraction;
-use incog_core::relational::baseline::{Completeness, Parameters, bitmap};
 use incog_core::relational::{Database, ForeignKey, Options, Pairing, Relation, measure, miracle};
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result};
+use incog_testkit::baseline::{Completeness, Parameters, bitmap};
 
 use crate::plot::{Series, linear, log_log, write_chart};
 use crate::{Arguments, dataset, say};

@@ -10,7 +10,7 @@ use incog::unstable::job::DatabaseJob;
 use incog::{Anonymizer, Error, ErrorKind, Published, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
-use crate::output::complain;
+use crate::output::eprint_error;
 use crate::overrides::{JobArguments, from_here};
 use crate::signals::{ShownProgress, show_progress};
 
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
                 .as_ref()
                 .filter(|&key| Record::read(&path, Trust { key: Some(key), publisher: None }).is_ok());
             if key.is_none() {
-                complain(
+                eprint_error(
                     "note: whether the hierarchies are those of the record cannot be told without the key that it is sealed with",
                 );
             }
@@ -81,9 +81,9 @@ fn summarize(progress: ShownProgress, published: Result<String>) -> Result<ExitC
         Ok(summary) => Ok(done(progress, &summary)),
         Err(error) if error.kind() == ErrorKind::Impossible => {
             progress.done();
-            complain("nothing satisfies the policy, nothing was written");
+            eprint_error("nothing satisfies the policy, nothing was written");
             // Whoever wrote the job knows the policy.
-            complain(&error.source().map_or(String::new(), ToString::to_string));
+            eprint_error(&error.source().map_or(String::new(), ToString::to_string));
             Ok(ExitCode::from(1))
         }
         Err(error) => Err(error),
@@ -99,13 +99,13 @@ fn run_database(job: &DatabaseJob, progress: ShownProgress) -> Result<ExitCode> 
 
 fn done(progress: ShownProgress, summary: &str) -> ExitCode {
     progress.done();
-    complain(summary.trim_end());
+    eprint_error(summary.trim_end());
     ExitCode::SUCCESS
 }
 
 fn impossible(progress: ShownProgress, obstacle: &str) -> ExitCode {
     progress.done();
-    complain("nothing satisfies the policy, nothing was written");
-    complain(obstacle);
+    eprint_error("nothing satisfies the policy, nothing was written");
+    eprint_error(obstacle);
     ExitCode::from(1)
 }

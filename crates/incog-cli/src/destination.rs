@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use incog::unstable::job::{DatabaseJob, Order, Output, RecordJob};
+use incog::unstable::job::{DatabaseJob, Output, OutputOrder, RecordJob};
 use incog::{Error, Job, Result};
 
 use crate::overrides::from_here;
@@ -94,11 +94,11 @@ impl OutputArguments {
     }
 }
 
-impl From<OrderFlag> for Order {
+impl From<OrderFlag> for OutputOrder {
     fn from(flag: OrderFlag) -> Self {
         match flag {
-            OrderFlag::Shuffle => Order::Shuffle,
-            OrderFlag::Input => Order::Input,
+            OrderFlag::Shuffle => OutputOrder::Shuffle,
+            OrderFlag::Input => OutputOrder::Input,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::unstable::describe::workbench::{self, Bench, HierarchyReport};
 use incog::{Error, Job, Progress, Result};
 
-use crate::output::{complain, print};
+use crate::output::{eprint_error, print};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 }
             }
             for note in &made.notes {
-                complain(&format!("note: {note}"));
+                eprint_error(&format!("note: {note}"));
             }
             Ok(ExitCode::SUCCESS)
         }

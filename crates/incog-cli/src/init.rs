@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::FirstLine;
 use incog::{Init, Replace, Result};
 
-use crate::output::complain;
+use crate::output::eprint_error;
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -41,8 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     progress.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;
-    complain(init.to_string().trim_end());
-    complain(&next(&init, arguments));
+    eprint_error(init.to_string().trim_end());
+    eprint_error(&next(&init, arguments));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use incog::unstable::job::AnyJob;
 
-use crate::output::{complain, print};
+use crate::output::{eprint_error, print};
 
 /// Columns of millions of rows are mostly memory that is touched for the first time.
 #[global_allocator]
@@ -122,10 +122,10 @@ fn main() -> ExitCode {
     };
     done.unwrap_or_else(|error| {
         for line in error.to_string().lines() {
-            complain(&format!("error: {line}"));
+            eprint_error(&format!("error: {line}"));
         }
         if let Some(hint) = error.hint() {
-            complain(&format!("\nhint: {hint}"));
+            eprint_error(&format!("\nhint: {hint}"));
         }
         ExitCode::from(2)
     })

@@ -16,6 +16,6 @@ pub(crate) fn print(text: &str) -> Result<()> {
 }
 
 /// Writes a line for people to stderr. If even that fails there is nobody left to tell.
-pub(crate) fn complain(line: &str) {
+pub(crate) fn eprint_error(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::output::complain;
+use crate::output::eprint_error;
 use crate::threads;
 use incog::{Progress, Result, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -130,7 +130,7 @@ fn end(code: i32) {
     if let Some(line) = LINE.get() {
         line.finish_and_clear();
     }
-    complain("error: cancelled");
+    eprint_error("error: cancelled");
     std::process::exit(code);
 }
 

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use incog::{Error, ErrorKind, Result};
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
-use crate::output::complain;
+use crate::output::eprint_error;
 
 /// As much as threads have by default.
 const STACK: usize = 2 << 20;
@@ -69,8 +69,8 @@ pub(crate) fn expect_memory_to_end() {
             *reserve = Vec::new();
         }
         let _left = incog::unstable::cli::leave_nothing_at_once();
-        complain("error: the memory that the process may have is not enough");
-        complain("\nhint: allow it more (ulimit -v), or keep less of the table in memory: --memory");
+        eprint_error("error: the memory that the process may have is not enough");
+        eprint_error("\nhint: allow it more (ulimit -v), or keep less of the table in memory: --memory");
         std::process::exit(2);
     });
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
-use incog_core::algorithm::{self, Coverage, MARKINGS, Outcome, Record, Search, Traversal};
+use incog_core::algorithm::{self, Coverage, MARKINGS, Outcome, Search, Trace, Traversal};
 use incog_core::frequency::{FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, Rows};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
@@ -106,7 +106,7 @@ proptest! {
         let rows = Rows::new(&table, &sample.attributes(&table)).unwrap();
         let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
         for judge in judges() {
-            let search = Search { judge, record: Record::Families, ..Search::incognito() };
+            let search = Search { judge, trace: Trace::Families, ..Search::incognito() };
             let alone = run(search, &rows, &policy);
             let together = run(Search { threads: 3, ..search }, &rows, &policy);
             prop_assert_eq!(&alone.holding, &together.holding);

@@ -7,14 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use incog_core::hierarchy::{Attribute, ExplicitHierarchy};
 use incog_core::privacy::Fraction;
-use incog_core::relational::baseline::{
-    Bitmap, Completeness, FullDomain, Parameters, bitmap, local, universal,
-};
 use incog_core::relational::{
     Clustering, Database, ForeignKey, Node, Options, Pairing, Relation, Release, measure, miracle,
 };
 use incog_core::table::{Column, Role, Table};
 use incog_core::{ErrorKind, Progress};
+use incog_testkit::baseline::{Bitmap, Completeness, FullDomain, Parameters, bitmap, local, universal};
 use incog_testkit::data::{csv_rows, project};
 use proptest::prelude::*;
 use proptest::sample::Index;

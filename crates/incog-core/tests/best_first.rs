@@ -5,7 +5,7 @@ use incog_core::algorithm::{
     BestFirst, Limits, Quality, Search, Traversal, best_first, has_best_first_search,
 };
 use incog_core::frequency::Rows;
-use incog_core::hierarchy::spec::{Mask, Side, Spec};
+use incog_core::hierarchy::spec::{Mask, MaskFrom, Spec};
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::judge::Problem;
 use incog_core::metric::{self, Costs, Direction};
@@ -141,7 +141,7 @@ fn words(n_rows: usize, n_columns: usize) -> Table {
 #[test]
 fn a_trillion_nodes_have_an_answer_and_a_gap() {
     let table = words(3_000, 20);
-    let mask = Spec::Mask(Mask::new(Side::Right));
+    let mask = Spec::Mask(Mask::new(MaskFrom::Right));
     let attributes = table
         .columns()
         .iter()

@@ -1,6 +1,6 @@
 //! The case files, with every algorithm and judge.
 
-use incog_core::algorithm::{self, MARKINGS, Outcome, Record, Search, Traversal};
+use incog_core::algorithm::{self, MARKINGS, Outcome, Search, Trace, Traversal};
 use incog_core::frequency::Rows;
 use incog_core::judge::{self, Problem};
 use incog_core::lattice::Lattice;
@@ -87,7 +87,7 @@ fn every_case_comes_out_as_its_source_says() {
                         algorithm: algorithm.item,
                         judge: judge.item,
                         marking: marking.item,
-                        record: Record::Families,
+                        trace: Trace::Families,
                         ..Search::incognito()
                     };
                     let outcome = search.run(Problem { source: &rows, policy: &policy }, &Progress::new());

@@ -3,11 +3,11 @@
 
 use incog_core::Progress;
 use incog_core::privacy::{Fraction, Parameters, PrivacyModel, Sensitive, build};
-use incog_core::relational::baseline::{local, universal};
 use incog_core::relational::{
     Clustering, Cost, Database, Enforcement, Matching, Options, Pairing, Release, Requirements, dmiracle,
     measure, miracle,
 };
+use incog_testkit::baseline::{local, universal};
 use incog_testkit::data::{csv_rows, project};
 use incog_testkit::database::{TextDatabase, TextRow, TextTable, databases};
 use incog_verify::{

@@ -12,7 +12,7 @@ use incog_core::judge::Problem;
 use incog_core::lattice::{Grouping, Lattice};
 use incog_core::metric::{self, Costs, Statistics};
 use incog_core::privacy::{
-    self, Closure, Distance, Fraction, Kind, Model, Parameters, Policy, Sensitive, Unit,
+    self, Closure, Distance, Fraction, Model, ParameterKind, Parameters, Policy, Sensitive, Unit,
 };
 use incog_core::recoding::{PerLevel, Recoding, Release};
 use incog_core::table::Table;
@@ -102,7 +102,7 @@ fn parameters(model: &Model, table: &Table, unit: Unit, numbers: &[u8; 4]) -> Pa
     for parameter in model.parameters() {
         let name = parameter.name;
         match (name, parameter.kind) {
-            (_, Kind::Column) => {
+            (_, ParameterKind::Column) => {
                 parameters.sensitive = Some(match unit {
                     Unit::Rows => Sensitive::of_rows(0, column),
                     Unit::Persons => Sensitive::of_persons(0, column, table.column("person").unwrap()),
@@ -113,18 +113,20 @@ fn parameters(model: &Model, table: &Table, unit: Unit, numbers: &[u8; 4]) -> Pa
             ("l", _) => parameters.set(name, 1 + second % n_values.max(1)),
             ("c", _) => parameters.set(name, Fraction::new(1 + first % 20, 5).unwrap()),
             ("delta" | "beta", _) => parameters.set(name, Fraction::new(1 + first % 20, 10).unwrap()),
-            (_, Kind::Whole | Kind::Number) => {
+            (_, ParameterKind::Whole | ParameterKind::Number) => {
                 let sample = parameter.samples[first as usize % parameter.samples.len()];
                 let number: Fraction = sample.parse().unwrap();
                 match parameter.kind {
-                    Kind::Whole => parameters.set(name, number.numerator()),
+                    ParameterKind::Whole => parameters.set(name, number.numerator()),
                     _ => parameters.set(name, number),
                 }
             }
-            (_, Kind::Values) if third % 2 == 0 && n_values > 0 => parameters.set(name, Vec::clone(&values)),
-            (_, Kind::Values | Kind::Order | Kind::Hierarchy) => {}
-            (_, Kind::Distance(_)) => parameters.set(name, distance.clone()),
-            (_, Kind::Choice(choice)) => {
+            (_, ParameterKind::Values) if third % 2 == 0 && n_values > 0 => {
+                parameters.set(name, Vec::clone(&values));
+            }
+            (_, ParameterKind::Values | ParameterKind::Order | ParameterKind::Hierarchy) => {}
+            (_, ParameterKind::Distance(_)) => parameters.set(name, distance.clone()),
+            (_, ParameterKind::Choice(choice)) => {
                 parameters.set(name, choice.names[numbers[1] as usize % choice.names.len()].0);
             }
         }

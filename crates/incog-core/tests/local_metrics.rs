@@ -8,7 +8,7 @@ use incog_core::algorithm::{Search, TopDownOptions, top_down};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Distortion, Statistics};
+use incog_core::metric::{self, Costs, Distortion, LabelCounts, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{PerGroup, Recoding};
 use incog_core::table::Table;
@@ -48,7 +48,7 @@ fn group_sizes(labels: &[Option<Vec<String>>]) -> Vec<(u64, u64)> {
 
 fn statistics(sample: &Sample, table: &Table, attributes: &Attributes, row_levels: &RowLevels) -> Statistics {
     let recoding = recoding(row_levels, attributes.len());
-    let cells = Cells::of_recoding(&recoding, table, attributes).unwrap();
+    let cells = LabelCounts::of_recoding(&recoding, table, attributes).unwrap();
     let sizes = group_sizes(&labels(sample, row_levels));
     Statistics::of_cells(&cells, attributes, sizes, sample.n_rows() as u64)
 }
@@ -177,7 +177,7 @@ proptest! {
             prop_assert!(is_close(found, expected), "{}: {found} {expected}", entry.name);
         }
         let groups = recoding(&row_levels, attributes.len());
-        let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();
+        let cells = LabelCounts::of_recoding(&groups, &table, &attributes).unwrap();
         let n_rows = sample.n_rows() as u64;
         prop_assert_eq!(
             Distortion::of_cells(&cells, &attributes, n_rows),
@@ -208,8 +208,8 @@ proptest! {
         let columns = (0..attributes.len())
             .map(|at| labels.iter().flatten().map(move |row| (row[at].as_str(), 1_u64)));
         let unordered = vec![None; attributes.len()];
-        let by_labels = Cells::of_labels(&attributes, &unordered, columns).unwrap();
-        prop_assert_eq!(&by_labels, &Cells::of_recoding(&found, &table, &attributes).unwrap());
+        let by_labels = LabelCounts::of_labels(&attributes, &unordered, columns).unwrap();
+        prop_assert_eq!(&by_labels, &LabelCounts::of_recoding(&found, &table, &attributes).unwrap());
         for (at, attribute) in attributes.iter().enumerate() {
             let mut expected = vec![0; usize::from(attribute.height()) + 1];
             let level_number = |level: usize| attribute.level_number(level as u8);
@@ -227,6 +227,6 @@ proptest! {
             prop_assert_eq!(by_labels.rows_by_level(at, attribute), expected);
         }
         let strange = vec![vec![("no such label", 1_u64)]; attributes.len()];
-        prop_assert_eq!(Cells::of_labels(&attributes, &unordered, strange), None);
+        prop_assert_eq!(LabelCounts::of_labels(&attributes, &unordered, strange), None);
     }
 }

@@ -13,11 +13,11 @@ use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::table::Table;
 use incog_core::{ErrorKind, Progress};
 use incog_testkit::labels::{Input, Released};
-use incog_testkit::naive::{self, Record};
+use incog_testkit::naive::{self, PersonAndValue};
 use incog_testkit::random::require;
 use incog_testkit::{Require, Sample, SampleColumn, random};
 use incog_verify::{
-    Cells, Claims, Counted, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck,
+    Claims, Counted, Hierarchy, RecodingClaim, RequirementValues, SensitiveClaim, Source, check as recheck,
 };
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ impl<'a> Setting<'a> {
         true
     }
 
-    fn record(&self, require: &Require, row_idx: usize) -> Record {
+    fn record(&self, require: &Require, row_idx: usize) -> PersonAndValue {
         let value = match require.sensitive.as_deref() {
             Some("person") => &self.sample.persons[row_idx],
             _ => &self.sample.illnesses[row_idx],
@@ -297,7 +297,7 @@ proptest! {
         prop_assume!(sample.n_rows() > 0);
         let setting = Setting::new(&sample, None);
         let require = require("alpha-k", &sample, &picks);
-        let all: Vec<Record> = (0..sample.n_rows()).map(|row_idx| setting.record(&require, row_idx)).collect();
+        let all: Vec<PersonAndValue> = (0..sample.n_rows()).map(|row_idx| setting.record(&require, row_idx)).collect();
         let feasible = setting.policy(std::slice::from_ref(&require), 0).feasible(sample.n_rows() as u64);
         prop_assert_eq!(feasible.is_ok(), naive::admits(&require, &all, &all));
     }
@@ -350,7 +350,7 @@ fn claim(require: &Require, counted: Counted) -> Option<SensitiveClaim> {
     if require.model == "k-anonymity" {
         return None;
     }
-    let cells = Cells {
+    let cells = RequirementValues {
         values: require.values.clone().unwrap_or_default(),
         order: require.order.clone().unwrap_or_default(),
         paths: require.hierarchy.clone().unwrap_or_default(),

@@ -2,7 +2,7 @@
 //! all the same find the same nodes by the same checks.
 
 use incog_core::Progress;
-use incog_core::algorithm::{MARKINGS, OneLabel, Outcome, Record, Search, Traversal};
+use incog_core::algorithm::{MARKINGS, OneLabel, Outcome, Search, Trace, Traversal};
 use incog_core::frequency::Rows;
 use incog_core::judge::{self, Problem};
 use incog_core::privacy::Policy;
@@ -33,7 +33,7 @@ proptest! {
                     algorithm: Traversal::Incognito,
                     judge: judge.item,
                     marking: marking.item,
-                    record: Record::Families,
+                    trace: Trace::Families,
                     one_label,
                     ..Search::default()
                 };

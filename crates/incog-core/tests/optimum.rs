@@ -3,7 +3,7 @@
 use incog_core::Progress;
 use incog_core::algorithm::{Search, Traversal, optimum};
 use incog_core::frequency::Rows;
-use incog_core::hierarchy::spec::{Mask, Side, Spec};
+use incog_core::hierarchy::spec::{Mask, MaskFrom, Spec};
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::judge::Problem;
 use incog_core::metric::{self, Costs, Direction, Needs};
@@ -239,7 +239,7 @@ fn failing_early_changes_no_answer() {
         })
         .collect();
     let table = Table::new(columns).unwrap();
-    let mask = Spec::Mask(Mask::new(Side::Right));
+    let mask = Spec::Mask(Mask::new(MaskFrom::Right));
     let attributes = table
         .columns()
         .iter()

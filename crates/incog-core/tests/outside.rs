@@ -15,9 +15,9 @@ use incog_core::frequency::Rows;
 use incog_core::group::{Demand, Group};
 use incog_core::hierarchy::Attributes;
 use incog_core::judge::{self, JudgeKind, Problem};
-use incog_core::metric::{self, Cells, Contribution, Costs, Metric, Needs, Statistics};
+use incog_core::metric::{self, Contribution, Costs, LabelCounts, Metric, Needs, Statistics};
 use incog_core::privacy::{
-    Closure, KAnonymity, Kind, Model, Parameter, Parameters, Policy, PrivacyModel, Sensitive,
+    Closure, KAnonymity, Model, Parameter, ParameterKind, Parameters, Policy, PrivacyModel, Sensitive,
 };
 use incog_core::recoding::{PerLevel, Recoding};
 use incog_core::registry::{Entry, Status};
@@ -212,7 +212,7 @@ struct AtMost {
 
 const M: Parameter = Parameter {
     name: "m",
-    kind: Kind::Whole,
+    kind: ParameterKind::Whole,
     expects: "a whole number from 1",
     about: "How many rows of a value a group may have.",
     samples: &["1", "3"],
@@ -397,7 +397,7 @@ proptest! {
             let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
             let Some(Answer::Recoding { recoding, .. }) = found else { continue };
             let Recoding::PerGroup(groups) = *recoding else { panic!("{}", entry.name) };
-            let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();
+            let cells = LabelCounts::of_recoding(&groups, &table, &attributes).unwrap();
             let sizes = (0..groups.n_groups()).map(|group| (groups.rows(group), 1));
             let statistics = Statistics::of_cells(&cells, &attributes, sizes, sample.n_rows() as u64);
             prop_assert!(is_close(score(&statistics), other.score(&costs, &statistics)), "{}", entry.name);

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use incog_core::Progress;
-use incog_core::algorithm::found::{Found, Quality};
+use incog_core::algorithm::quality::{Found, Quality};
 use incog_core::algorithm::{
-    Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
+    CutChoice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, mondrian, ordered_set,
 };
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::spec::{Decimal, IntervalKind};
@@ -28,7 +28,7 @@ use proptest::prelude::*;
 
 /// How a column of a random table is made.
 #[derive(Debug, Clone)]
-enum Kind {
+enum RandomColumn {
     /// Whole numbers; step and bounds in whole numbers.
     Whole { step: Option<i64>, bounds: Option<(i64, i64)> },
     /// Tenths; the step in tenths.
@@ -45,7 +45,7 @@ const CATEGORIES: [&str; 6] = ["none", "low", "mid", "high", "top", "all"];
 
 #[derive(Debug, Clone)]
 struct World {
-    columns: Vec<(Kind, Vec<String>)>,
+    columns: Vec<(RandomColumn, Vec<String>)>,
     illnesses: Vec<String>,
 }
 
@@ -69,17 +69,17 @@ fn day_number(text: &str) -> i64 {
     (-31..120).find(|&number| day(number) == text).unwrap() + 10_957
 }
 
-fn kind(with_trees: bool) -> impl Strategy<Value = Kind> {
+fn kind(with_trees: bool) -> impl Strategy<Value = RandomColumn> {
     let whole = (proptest::option::of(1..=9_i64), any::<bool>())
-        .prop_map(|(step, has_bounds)| Kind::Whole { step, bounds: has_bounds.then_some((-3, 43)) });
-    let tree =
-        (0..=3_usize, vec(any::<u8>(), 1..20)).prop_map(|(height, picks)| Kind::Tree { height, picks });
+        .prop_map(|(step, has_bounds)| RandomColumn::Whole { step, bounds: has_bounds.then_some((-3, 43)) });
+    let tree = (0..=3_usize, vec(any::<u8>(), 1..20))
+        .prop_map(|(height, picks)| RandomColumn::Tree { height, picks });
     let last = if with_trees { 2 } else { 0 };
     prop_oneof![
         4 => whole,
-        1 => prop_oneof![Just(1_i64), Just(5), Just(25)].prop_map(|step| Kind::Tenths { step }),
-        1 => proptest::option::of(1..=9_i64).prop_map(|step| Kind::Days { step }),
-        1 => Just(Kind::Categories),
+        1 => prop_oneof![Just(1_i64), Just(5), Just(25)].prop_map(|step| RandomColumn::Tenths { step }),
+        1 => proptest::option::of(1..=9_i64).prop_map(|step| RandomColumn::Days { step }),
+        1 => Just(RandomColumn::Categories),
         last => tree,
     ]
 }
@@ -98,11 +98,11 @@ fn world(max_columns: usize, max_rows: usize, with_trees: bool) -> impl Strategy
                             return String::new();
                         }
                         match &kind {
-                            Kind::Whole { .. } => (pick - 3).to_string(),
-                            Kind::Tenths { .. } => format!("{}.{}", pick / 10, pick % 10),
-                            Kind::Days { .. } => day(pick),
-                            Kind::Categories => CATEGORIES[pick as usize % 6].into(),
-                            Kind::Tree { .. } => format!("v{}", pick % 6),
+                            RandomColumn::Whole { .. } => (pick - 3).to_string(),
+                            RandomColumn::Tenths { .. } => format!("{}.{}", pick / 10, pick % 10),
+                            RandomColumn::Days { .. } => day(pick),
+                            RandomColumn::Categories => CATEGORIES[pick as usize % 6].into(),
+                            RandomColumn::Tree { .. } => format!("v{}", pick % 6),
                         }
                     });
                     let cells = cells.collect();
@@ -139,20 +139,20 @@ impl Setting {
         for ((kind, _), column) in world.columns.iter().zip(table.columns()) {
             let whole = |number: i64| Decimal::whole(number);
             let order = match kind {
-                Kind::Whole { step, bounds } => Order::Grid {
+                RandomColumn::Whole { step, bounds } => Order::Grid {
                     kind: IntervalKind::Numbers,
                     step: step.map(whole),
                     bounds: bounds.map(|(least, end)| (whole(least), whole(end))),
                 },
-                Kind::Tenths { step } => {
+                RandomColumn::Tenths { step } => {
                     let step = Decimal::parse(&format!("{}.{}", step / 10, step % 10));
                     Order::Grid { kind: IntervalKind::Numbers, step, bounds: None }
                 }
-                Kind::Days { step } => {
+                RandomColumn::Days { step } => {
                     Order::Grid { kind: IntervalKind::Dates, step: step.map(whole), bounds: None }
                 }
-                Kind::Categories => Order::Categories(CATEGORIES.map(str::to_owned).to_vec()),
-                Kind::Tree { height, picks } => {
+                RandomColumn::Categories => Order::Categories(CATEGORIES.map(str::to_owned).to_vec()),
+                RandomColumn::Tree { height, picks } => {
                     let mut values: Vec<String> = (0..6).map(|at| format!("v{at}")).collect();
                     values.push(String::new());
                     let mut rows = ExplicitHierarchy::new(column.name(), "random");
@@ -241,13 +241,13 @@ fn thousandths(text: &str) -> i64 {
 }
 
 /// A number or day in thousandths.
-fn number(kind: &Kind, text: &str) -> i64 {
-    if matches!(kind, Kind::Days { .. }) { day_number(text) * 1000 } else { thousandths(text) }
+fn number(kind: &RandomColumn, text: &str) -> i64 {
+    if matches!(kind, RandomColumn::Days { .. }) { day_number(text) * 1000 } else { thousandths(text) }
 }
 
 /// What a label of an ordered column says: from where up to where, in thousandths or as numbers of categories.
-fn ends(kind: &Kind, label: &str) -> (i64, i64) {
-    if let Kind::Categories = kind {
+fn ends(kind: &RandomColumn, label: &str) -> (i64, i64) {
+    if let RandomColumn::Categories = kind {
         let category = |name: &str| CATEGORIES.iter().position(|other| *other == name).unwrap() as i64;
         let (first, last) = label.split_once("..").unwrap_or((label, label));
         return (category(first), category(last) + 1);
@@ -258,7 +258,7 @@ fn ends(kind: &Kind, label: &str) -> (i64, i64) {
             (number(kind, start), number(kind, end))
         }
         None => {
-            let unit = if let Kind::Tenths { .. } = kind { 100 } else { 1000 };
+            let unit = if let RandomColumn::Tenths { .. } = kind { 100 } else { 1000 };
             (number(kind, label), number(kind, label) + unit)
         }
     }
@@ -343,31 +343,31 @@ fn recheck(
 }
 
 fn order_claims(world: &World) -> Vec<Option<OrderClaim>> {
-    let order = |(kind, _): &(Kind, Vec<String>)| match kind {
-        Kind::Whole { step, bounds } => Some(OrderClaim::Numbers {
+    let order = |(kind, _): &(RandomColumn, Vec<String>)| match kind {
+        RandomColumn::Whole { step, bounds } => Some(OrderClaim::Numbers {
             step: step.unwrap_or(1).to_string(),
             bounds: bounds.map(|(least, end)| [least.to_string(), end.to_string()]),
             style: Style::default(),
         }),
-        Kind::Tenths { step } => Some(OrderClaim::Numbers {
+        RandomColumn::Tenths { step } => Some(OrderClaim::Numbers {
             step: format!("{}.{}", step / 10, step % 10),
             bounds: None,
             style: Style::default(),
         }),
-        Kind::Days { step } => Some(OrderClaim::Dates {
+        RandomColumn::Days { step } => Some(OrderClaim::Dates {
             step: step.unwrap_or(1).unsigned_abs(),
             bounds: None,
             style: Style::default(),
         }),
-        Kind::Categories => Some(OrderClaim::Categories(CATEGORIES.map(str::to_owned).to_vec())),
-        Kind::Tree { .. } => None,
+        RandomColumn::Categories => Some(OrderClaim::Categories(CATEGORIES.map(str::to_owned).to_vec())),
+        RandomColumn::Tree { .. } => None,
     };
     world.columns.iter().map(order).collect()
 }
 
 /// A label has its value, and its ends are on the grid or are bounds.
-fn check_label(kind: &Kind, cell: &str, label: &str) {
-    if let Kind::Tree { .. } = kind {
+fn check_label(kind: &RandomColumn, cell: &str, label: &str) {
+    if let RandomColumn::Tree { .. } = kind {
         return;
     }
     if label == "*" {
@@ -378,19 +378,19 @@ fn check_label(kind: &Kind, cell: &str, label: &str) {
         return;
     }
     let (start, end) = ends(kind, label);
-    let value = if let Kind::Categories = kind { ends(kind, cell).0 } else { number(kind, cell) };
+    let value = if let RandomColumn::Categories = kind { ends(kind, cell).0 } else { number(kind, cell) };
     assert!(start <= value && value < end, "{cell} is not in {label}");
     let (step, bounds) = match kind {
-        Kind::Whole { step, bounds } => (*step, *bounds),
-        Kind::Tenths { step } => {
+        RandomColumn::Whole { step, bounds } => (*step, *bounds),
+        RandomColumn::Tenths { step } => {
             assert!(
                 start % (step * 100) == 0 && end % (step * 100) == 0,
                 "{label} is off the grid of {step}"
             );
             return;
         }
-        Kind::Days { step } => (*step, None),
-        Kind::Categories | Kind::Tree { .. } => return,
+        RandomColumn::Days { step } => (*step, None),
+        RandomColumn::Categories | RandomColumn::Tree { .. } => return,
     };
     if let Some(step) = step {
         for at in [start, end] {
@@ -411,7 +411,7 @@ fn check_scores(world: &World, setting: &Setting, recoding: &PerBox, released: &
     let n_rows = world.illnesses.len() as f64;
     let n_out = n_rows - released.len() as f64;
     let is_close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
-    if world.columns.iter().any(|(kind, _)| matches!(kind, Kind::Tree { .. })) {
+    if world.columns.iter().any(|(kind, _)| matches!(kind, RandomColumn::Tree { .. })) {
         // Labels of hierarchies are scored in other tests.
         return;
     }
@@ -429,9 +429,9 @@ fn check_scores(world: &World, setting: &Setting, recoding: &PerBox, released: &
         loss += n_out;
         for (_, labels) in released {
             let unit = match kind {
-                Kind::Whole { .. } | Kind::Days { .. } => 1000,
-                Kind::Tenths { .. } => 100,
-                Kind::Categories | Kind::Tree { .. } => 1,
+                RandomColumn::Whole { .. } | RandomColumn::Days { .. } => 1000,
+                RandomColumn::Tenths { .. } => 100,
+                RandomColumn::Categories | RandomColumn::Tree { .. } => 1,
             };
             let leaves = match labels[at].as_str() {
                 "" => 1,
@@ -459,7 +459,8 @@ fn naive_entropy(world: &World, released: &[(usize, Vec<String>)]) -> f64 {
             if label == "*" || label.is_empty() || cell.is_empty() {
                 return label == "*" || label == cell;
             }
-            let value = if let Kind::Categories = kind { ends(kind, cell).0 } else { number(kind, cell) };
+            let value =
+                if let RandomColumn::Categories = kind { ends(kind, cell).0 } else { number(kind, cell) };
             let (start, end) = ends(kind, label);
             start <= value && value < end
         };
@@ -476,26 +477,28 @@ fn naive_entropy(world: &World, released: &[(usize, Vec<String>)]) -> f64 {
 }
 
 /// How many units the domain has, from bounds or from the values rounded outward, where the step is known.
-fn naive_leaves(kind: &Kind, cells: &[String], domain: &Domain) -> i64 {
+fn naive_leaves(kind: &RandomColumn, cells: &[String], domain: &Domain) -> i64 {
     let missing = i64::from(cells.iter().any(String::is_empty));
     let values: Vec<i64> = cells
         .iter()
         .filter(|cell| !cell.is_empty())
-        .map(|cell| if let Kind::Categories = kind { 0 } else { number(kind, cell) })
+        .map(|cell| if let RandomColumn::Categories = kind { 0 } else { number(kind, cell) })
         .collect();
     // To the least multiple of the step that is 10 units, or 28 days, or more.
     let outward = |step: i64, unit: i64| {
         let (least, greatest) = (values.iter().min().unwrap(), values.iter().max().unwrap());
-        let at_least = if matches!(kind, Kind::Days { .. }) { 28 * unit } else { 10 * unit };
+        let at_least = if matches!(kind, RandomColumn::Days { .. }) { 28 * unit } else { 10 * unit };
         let outer = (1..).map(|times| times * step).find(|&outer| outer >= at_least).unwrap();
         ((greatest.div_euclid(outer) + 1) * outer - least.div_euclid(outer) * outer) / unit + missing
     };
     match kind {
-        Kind::Categories => 6 + missing,
-        Kind::Whole { bounds: Some((least, end)), .. } => end - least + missing,
+        RandomColumn::Categories => 6 + missing,
+        RandomColumn::Whole { bounds: Some((least, end)), .. } => end - least + missing,
         _ if values.is_empty() => domain.n_leaves() as i64,
-        Kind::Whole { step: Some(step), .. } | Kind::Days { step: Some(step) } => outward(step * 1000, 1000),
-        Kind::Tenths { step } if values.iter().any(|value| value % 1000 != 0) || step % 10 != 0 => {
+        RandomColumn::Whole { step: Some(step), .. } | RandomColumn::Days { step: Some(step) } => {
+            outward(step * 1000, 1000)
+        }
+        RandomColumn::Tenths { step } if values.iter().any(|value| value % 1000 != 0) || step % 10 != 0 => {
             outward(step * 100, 100)
         }
         _ => domain.n_leaves() as i64,
@@ -506,7 +509,7 @@ fn run_mondrian(
     setting: &Setting,
     policy: &Policy,
     cuts: Cuts,
-    choice: Choice,
+    choice: CutChoice,
     extent: Extent,
 ) -> Option<Found<PerBox>> {
     let rows = setting.rows();
@@ -532,7 +535,8 @@ fn run_ordered_set(setting: &Setting, policy: &Policy, cost: Gain, max_nodes: u6
     ordered_set(problem, &setting.attributes, options, &Progress::new()).unwrap()
 }
 
-const CHOICES: [Choice; 3] = [Choice::Median, Choice::Best(Gain::Loss), Choice::Best(Gain::Discernibility)];
+const CHOICES: [CutChoice; 3] =
+    [CutChoice::Median, CutChoice::Best(Gain::Loss), CutChoice::Best(Gain::Discernibility)];
 
 /// Is the table as a whole refused, with nothing left out?
 fn is_hopeless(world: &World, wanted: &Wanted) -> bool {
@@ -549,12 +553,12 @@ proptest! {
         let policy = wanted.policy(&setting.table);
         let extent = if tight { Extent::Tight } else { Extent::Covering };
         let is_ordered = world.columns.iter().all(|(kind, cells)| {
-            !matches!(kind, Kind::Tree { .. }) && !cells.iter().any(String::is_empty)
+            !matches!(kind, RandomColumn::Tree { .. }) && !cells.iter().any(String::is_empty)
         });
         for cuts in [Cuts::Strict, Cuts::Relaxed] {
             for choice in CHOICES {
                 let Some(found) = run_mondrian(&setting, &policy, cuts, choice, extent) else {
-                    let has_trees = world.columns.iter().any(|(kind, _)| matches!(kind, Kind::Tree { .. }));
+                    let has_trees = world.columns.iter().any(|(kind, _)| matches!(kind, RandomColumn::Tree { .. }));
                     prop_assert!(has_trees || is_hopeless(&world, &wanted));
                     continue;
                 };
@@ -604,7 +608,7 @@ proptest! {
     fn relaxed_cuts_go_on_while_they_can(world in world(1, 60, false), k in 1..=6_u64) {
         let setting = Setting::new(&world);
         let policy = Policy::k_anonymity(k).unwrap();
-        let Some(found) = run_mondrian(&setting, &policy, Cuts::Relaxed, Choice::Median, Extent::Tight) else {
+        let Some(found) = run_mondrian(&setting, &policy, Cuts::Relaxed, CutChoice::Median, Extent::Tight) else {
             return Ok(());
         };
         for number in 0..found.recoding.n_boxes() {
@@ -630,7 +634,7 @@ fn tiny() -> impl Strategy<Value = Tiny> {
 impl Tiny {
     fn world(&self) -> World {
         let column = |at: usize, end: i64| {
-            let kind = Kind::Whole { step: Some(1), bounds: Some((0, end)) };
+            let kind = RandomColumn::Whole { step: Some(1), bounds: Some((0, end)) };
             (kind, self.rows.iter().map(|row| row[at].to_string()).collect())
         };
         World { columns: vec![column(0, 5), column(1, 4)], illnesses: vec!["i".into(); self.rows.len()] }
@@ -704,7 +708,7 @@ fn cost_of(setting: &Setting, recoding: &PerBox, cost: Gain) -> f64 {
     let released = released(setting, recoding);
     let mut sizes: BTreeMap<&[String], f64> = BTreeMap::new();
     released.iter().for_each(|(_, labels)| *sizes.entry(labels).or_default() += 1.0);
-    let kind = Kind::Whole { step: Some(1), bounds: None };
+    let kind = RandomColumn::Whole { step: Some(1), bounds: None };
     match cost {
         Gain::Discernibility => sizes.values().map(|n| n * n).sum(),
         Gain::Loss => sizes
@@ -760,7 +764,7 @@ fn boxes_can_be_better_than_any_intervals() {
     assert_eq!((single.quality, cost(&single.recoding)), (Quality::Optimal, 18.0));
     assert_eq!(tiny.single(2, Gain::Discernibility), Some(18.0));
     // By boxes: 2² + 2² + 2².
-    let strict = run_mondrian(&setting, &policy, Cuts::Strict, Choice::Median, Extent::Covering).unwrap();
+    let strict = run_mondrian(&setting, &policy, Cuts::Strict, CutChoice::Median, Extent::Covering).unwrap();
     assert_eq!(cost(&strict.recoding), 12.0);
     assert_eq!(tiny.multi([(0, 5), (0, 4)], 2, Gain::Discernibility), Some(12.0));
 }
@@ -768,7 +772,7 @@ fn boxes_can_be_better_than_any_intervals() {
 // What is refused, and what is said.
 
 fn numbers(cells: &[&'static str]) -> World {
-    let kind = Kind::Whole { step: Some(10), bounds: None };
+    let kind = RandomColumn::Whole { step: Some(10), bounds: None };
     World {
         columns: vec![(kind, cells.iter().map(|&cell| cell.to_owned()).collect())],
         illnesses: vec!["i".into(); cells.len()],
@@ -781,7 +785,8 @@ fn a_lonely_missing_value_is_left_out_if_it_may_be() {
     let setting = Setting::new(&world);
     let labels = |budget: u64| {
         let policy = Policy::k_anonymity(2).unwrap().with_budget(budget);
-        let found = run_mondrian(&setting, &policy, Cuts::Strict, Choice::Median, Extent::Covering).unwrap();
+        let found =
+            run_mondrian(&setting, &policy, Cuts::Strict, CutChoice::Median, Extent::Covering).unwrap();
         let single = run_ordered_set(&setting, &policy, Gain::Loss, 100).unwrap();
         let labels = |recoding: &PerBox| -> Vec<String> {
             released(&setting, recoding).into_iter().map(|(_, labels)| labels.concat()).collect()
@@ -824,8 +829,9 @@ fn a_column_without_an_order_and_a_limit_of_nothing_are_refused_with_advice() {
 #[test]
 fn weights_steer_which_attribute_is_cut() {
     // Both columns can be cut once, not both.
-    let column =
-        |cells: [&str; 4]| (Kind::Whole { step: Some(1), bounds: None }, cells.map(str::to_owned).to_vec());
+    let column = |cells: [&str; 4]| {
+        (RandomColumn::Whole { step: Some(1), bounds: None }, cells.map(str::to_owned).to_vec())
+    };
     let world = World {
         columns: vec![column(["1", "1", "9", "9"]), column(["1", "9", "1", "9"])],
         illnesses: vec!["i".into(); 4],
@@ -891,7 +897,7 @@ fn adult_is_cut_into_boxes_that_hold() {
         let Some(setting) = adult(step) else { return };
         let policy = Policy::k_anonymity(k).unwrap();
         for cuts in [Cuts::Strict, Cuts::Relaxed] {
-            let found = run_mondrian(&setting, &policy, cuts, Choice::Median, Extent::Covering).unwrap();
+            let found = run_mondrian(&setting, &policy, cuts, CutChoice::Median, Extent::Covering).unwrap();
             let overlap = if cuts == Cuts::Strict { Overlap::Disjoint } else { Overlap::Allowed };
             let valid = check_mondrian(&found.recoding, &setting.table, &setting.attributes, overlap);
             assert_eq!(valid, Ok(()), "k = {k}, {cuts:?}");

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::algorithm::found::{Found, Quality};
+use incog_core::algorithm::quality::{Found, Quality};
 use incog_core::algorithm::single::{
     AttributeSuppressionOptions, DataflyOptions, FullSubtreeOptions, GeneticOptions, UnrestrictedOptions,
     attribute_suppression, datafly, full_subtree, genetic, unrestricted,
@@ -15,7 +15,7 @@ use incog_core::algorithm::{self, Aim, Answer, Settings, optimum};
 use incog_core::frequency::Rows;
 use incog_core::hierarchy::Attributes;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Distortion, Metric, Statistics};
+use incog_core::metric::{self, Costs, Distortion, LabelCounts, Metric, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::validate::{check_attribute_suppression, check_full_subtree, check_unrestricted};
 use incog_core::recoding::{PerLevel, PerValue, Recoding, Release};
@@ -24,7 +24,7 @@ use incog_core::table::Table;
 use incog_core::{ErrorKind, Progress};
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
 use incog_testkit::labels::{Input, Released};
-use incog_testkit::naive::{self, Record};
+use incog_testkit::naive::{self, PersonAndValue};
 use incog_testkit::{Require, Sample, SampleColumn, algorithms, random};
 use incog_verify::{Claims, Hierarchy, RecodingClaim, SensitiveClaim, Source, check as recheck};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ impl<'a> Setting<'a> {
         Costs::new(self.problem(), &self.attributes).unwrap().with_weights(self.weights.clone()).unwrap()
     }
 
-    fn record(&self, row_idx: usize) -> Record {
+    fn record(&self, row_idx: usize) -> PersonAndValue {
         let person = match self.unit {
             None => row_idx.to_string(),
             Some(_) => self.sample.persons[row_idx].clone(),
@@ -365,7 +365,7 @@ fn check_values(setting: &Setting<'_>, answer: &PerValue, entry_name: &str) -> R
     let mut sizes: BTreeMap<&Vec<String>, u64> = BTreeMap::new();
     released.iter().for_each(|&row_idx| *sizes.entry(&labels[row_idx]).or_default() += 1);
     let n_rows = sample.n_rows() as u64;
-    let cells = Cells::of_recoding(&groups, table, attributes).unwrap();
+    let cells = LabelCounts::of_recoding(&groups, table, attributes).unwrap();
     let sizes = sizes.into_values().map(|rows| (rows, 1));
     prop_assert_eq!(&statistics, &Statistics::of_cells(&cells, attributes, sizes, n_rows));
     prop_assert_eq!(

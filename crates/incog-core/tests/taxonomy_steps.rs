@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use incog_core::Progress;
 use incog_core::algorithm::{
-    self, Aim, Answer, Choice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, Settings,
+    self, Aim, Answer, CutChoice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, Settings,
     mondrian, optimum, ordered_set,
 };
 use incog_core::frequency::Rows;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Statistics};
+use incog_core::metric::{self, Costs, LabelCounts, Statistics};
 use incog_core::privacy::Policy;
 use incog_core::recoding::{Domain, Domains, Order, PerBox, Recoding};
 use incog_core::registry::find;
@@ -165,7 +165,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
         return of_boxes(&ordered_set(problem, &attributes, options, &progress).unwrap().unwrap().recoding);
     }
     if model == "mondrian" {
-        let (choice, extent) = (Choice::Best(Gain::Loss), Extent::Covering);
+        let (choice, extent) = (CutChoice::Best(Gain::Loss), Extent::Covering);
         let options =
             MondrianOptions { domains: domains.clone(), cuts: Cuts::Strict, choice, extent, weights };
         return of_boxes(&mondrian(problem, &attributes, options, &progress).unwrap().unwrap().recoding);
@@ -180,7 +180,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
         Recoding::PerGroup(groups) => groups,
         other => panic!("{other:?}"),
     };
-    let cells = Cells::of_recoding(&groups, &table, &attributes).unwrap();
+    let cells = LabelCounts::of_recoding(&groups, &table, &attributes).unwrap();
     let sizes = (0..groups.n_groups()).map(|group| (groups.rows(group), 1));
     metric.score(&costs, &Statistics::of_cells(&cells, &attributes, sizes, table.n_rows() as u64))
 }

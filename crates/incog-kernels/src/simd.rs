@@ -25,10 +25,10 @@ pub(crate) struct Line(pub(crate) [u64; 8]);
 
 /// Which vectors are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Path(Kind);
+pub struct Path(VectorKind);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum VectorKind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -40,7 +40,7 @@ enum Kind {
 
 impl Path {
     /// None: every machine can do it.
-    pub const PORTABLE: Path = Path(Kind::Portable);
+    pub const PORTABLE: Path = Path(VectorKind::Portable);
 
     /// The widest that this machine has. Looked up once.
     pub fn best() -> Path {
@@ -55,18 +55,18 @@ impl Path {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
-                paths.push(Path(Kind::Avx2));
+                paths.push(Path(VectorKind::Avx2));
             }
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vpopcntdq")
             {
-                paths.push(Path(Kind::Avx512));
+                paths.push(Path(VectorKind::Avx512));
             }
         }
         #[cfg(target_arch = "aarch64")]
         if std::arch::is_aarch64_feature_detected!("neon") {
-            paths.push(Path(Kind::Neon));
+            paths.push(Path(VectorKind::Neon));
         }
         paths
     }
@@ -74,13 +74,13 @@ impl Path {
     /// What the path is called.
     pub fn name(self) -> &'static str {
         match self.0 {
-            Kind::Portable => "portable",
+            VectorKind::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => "avx2",
+            VectorKind::Avx2 => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => "avx512",
+            VectorKind::Avx512 => "avx512",
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => "neon",
+            VectorKind::Neon => "neon",
         }
     }
 }
@@ -493,16 +493,16 @@ macro_rules! operation {
             #[inline]
             pub(crate) fn $name(self, $($argument: $type),*) $(-> $result)? {
                 match self.0 {
-                    Kind::Portable => plain::$name($($argument),*),
+                    VectorKind::Portable => plain::$name($($argument),*),
                     // SAFETY: a path of this kind is only made where AVX2 was detected.
                     #[cfg(target_arch = "x86_64")]
-                    Kind::Avx2 => unsafe { $avx2($($argument),*) },
+                    VectorKind::Avx2 => unsafe { $avx2($($argument),*) },
                     // SAFETY: a path of this kind is only made where these parts of AVX-512 were detected.
                     #[cfg(target_arch = "x86_64")]
-                    Kind::Avx512 => unsafe { $avx512($($argument),*) },
+                    VectorKind::Avx512 => unsafe { $avx512($($argument),*) },
                     // NEON is part of what the compiler may use for the plain loop.
                     #[cfg(target_arch = "aarch64")]
-                    Kind::Neon => plain::$name($($argument),*),
+                    VectorKind::Neon => plain::$name($($argument),*),
                 }
             }
         }
@@ -552,15 +552,15 @@ impl Path {
         }
 
         match self.0 {
-            Kind::Portable => plain::equal(codes, code, to),
+            VectorKind::Portable => plain::equal(codes, code, to),
             // SAFETY: a path of this kind is only made where AVX2 was detected.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { avx2(codes, code, to) },
+            VectorKind::Avx2 => unsafe { avx2(codes, code, to) },
             // SAFETY: a path of this kind is only made where these parts of AVX-512 were detected.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { avx512(codes, code, to) },
+            VectorKind::Avx512 => unsafe { avx512(codes, code, to) },
             #[cfg(target_arch = "aarch64")]
-            Kind::Neon => plain::equal(codes, code, to),
+            VectorKind::Neon => plain::equal(codes, code, to),
         }
     }
 }

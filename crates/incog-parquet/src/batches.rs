@@ -19,7 +19,7 @@ use incog_core::{Error, ErrorKind, Result, hash};
 use rayon::prelude::*;
 
 use crate::ColumnType;
-use crate::read::Seen;
+use crate::read::CodesSoFar;
 use crate::write::{Released, values};
 
 /// Rows of a record batch that is made here (2^20: the texts of one column stay far below the 2 GiB that fit one array).
@@ -52,7 +52,7 @@ pub fn read_batches<'a>(
     let column = |(at, field): (usize, &Arc<Field>)| -> Result<Column> {
         let mut column = Column::new(field.name(), Role::Other);
         column.expect_rows(n_rows);
-        let mut seen = Seen::default();
+        let mut seen = CodesSoFar::default();
         for batch in &batches {
             let array = plain(batch.column(at)).map_err(|_| unreadable(field))?;
             seen.append(&array, &mut column)?;
@@ -89,7 +89,7 @@ fn unreadable(field: &Field) -> Error {
     .with_hint("leave the column out, or convert it to text, numbers, dates or times")
 }
 
-/// The same cells in a form that [`Seen`] takes.
+/// The same cells in a form that [`CodesSoFar`] takes.
 fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let (from, to) = match array.data_type() {
         DataType::Utf8View => (array.clone(), DataType::LargeUtf8),

@@ -166,7 +166,7 @@ impl Parquet {
                     .build()
                     .map_err(|error| damaged(&path, &error))
             })?;
-            let seen = std::iter::repeat_with(Seen::default).take(n_some).collect();
+            let seen = std::iter::repeat_with(CodesSoFar::default).take(n_some).collect();
             Ok(Pulled { batches, seen, rest: None, n_read: 0 })
         };
         let mut pulled: Vec<Pulled> = (0..n_columns).step_by(n_shared).map(open).collect::<Result<_>>()?;
@@ -206,7 +206,7 @@ impl Parquet {
 struct Pulled {
     batches: ParquetRecordBatchReader,
     /// What has been read of each.
-    seen: Vec<Seen>,
+    seen: Vec<CodesSoFar>,
     /// What was decoded and not yet taken.
     rest: Option<RecordBatch>,
     n_read: u64,
@@ -224,7 +224,7 @@ impl Pulled {
         // Values that were forgotten have other codes by now.
         for (column, seen) in columns.iter().zip(&mut self.seen) {
             if column.dictionary().is_empty() {
-                *seen = Seen::default();
+                *seen = CodesSoFar::default();
             }
         }
         let mut n_left = n_rows;
@@ -377,7 +377,7 @@ fn asked_type(kept: &ColumnType, is_dictionary_coded: bool) -> DataType {
 
 /// The codes of what has been read of a column so far.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct CodesSoFar {
     null: Option<u32>,
     booleans: [Option<u32>; 2],
     by_bits: hash::Map<u64, u32>,
@@ -387,7 +387,7 @@ pub(crate) struct Seen {
     dictionary: Option<(ArrayRef, Vec<Option<u32>>)>,
 }
 
-impl Seen {
+impl CodesSoFar {
     /// Appends the cells of an array to the column that has been read so far.
     pub(crate) fn append(&mut self, array: &ArrayRef, column: &mut Column) -> Result<()> {
         use DataType::*;

@@ -1,6 +1,7 @@
-//! What incog's tests share: random tables, oracles that share no code with the engine, and case files.
+//! What incog's tests and benchmarks share: random tables, oracles that share no code with the engine, case files, and the
+//! [approaches](baseline) that the paper on many tables compares with.
 //!
-//! Never published, and used from `tests/` folders only (inside a crate's unit tests Cargo would build the
+//! Never published. Used from `tests/` folders and `bench/` only (inside a crate's unit tests Cargo would build the
 //! engine twice).
 #![forbid(unsafe_code)]
 
@@ -8,6 +9,7 @@ pub mod sample;
 pub mod require;
 pub mod naive;
 pub mod relational;
+pub mod baseline;
 pub mod students;
 pub mod database;
 pub mod labels;

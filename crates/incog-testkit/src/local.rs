@@ -27,7 +27,7 @@ pub struct Rules<'a> {
 }
 
 /// A step that can be made.
-struct Made {
+struct PossibleStep {
     attribute: usize,
     branches: Vec<Vec<usize>>,
     parent: Vec<usize>,
@@ -186,7 +186,7 @@ impl<'a> TopDown<'a> {
             .count()
     }
 
-    fn step(&self, group: &LocalGroup, attribute: usize) -> Option<Made> {
+    fn step(&self, group: &LocalGroup, attribute: usize) -> Option<PossibleStep> {
         let (mut kept, refused): (Vec<_>, Vec<_>) =
             self.branches(group, attribute).into_iter().partition(|rows| self.admits(rows));
         let mut parent = refused.concat();
@@ -213,7 +213,7 @@ impl<'a> TopDown<'a> {
         }
         let stays = |row_idx: &usize| !kept.iter().any(|rows| rows.contains(row_idx));
         let parent = group.rows.iter().copied().filter(stays).collect();
-        Some(Made { attribute, branches: kept, parent })
+        Some(PossibleStep { attribute, branches: kept, parent })
     }
 
     fn repair(

@@ -70,7 +70,7 @@ pub fn minimal(nodes: &[Vec<u8>]) -> Vec<Vec<u8>> {
 
 /// A row as privacy models see it: whom it is about, and the value of the sensitive column. Where rows are counted, every
 /// row is about somebody else. Without a name it is about nobody.
-pub type Record = (String, String);
+pub type PersonAndValue = (String, String);
 
 /// The rows that are left out at a node: those of groups that some model refuses, judged against all rows at first, then
 /// against those left, until no further group is refused or more rows are out than the budget allows.
@@ -78,7 +78,7 @@ pub fn left_out(
     sample: &Sample,
     levels: &[u8],
     requires: &[Require],
-    record: &dyn Fn(&Require, usize) -> Record,
+    record: &dyn Fn(&Require, usize) -> PersonAndValue,
     budget: u64,
 ) -> Vec<usize> {
     let mut kept: Vec<Vec<usize>> = groups(sample, &present(levels)).into_values().collect();
@@ -103,18 +103,19 @@ pub fn left_out(
 }
 
 /// Does a model admit a group, among all records?
-pub fn admits(require: &Require, group: &[Record], all: &[Record]) -> bool {
+pub fn admits(require: &Require, group: &[PersonAndValue], all: &[PersonAndValue]) -> bool {
     // What is about nobody is no person, and no person's value.
-    let of_somebody =
-        |records: &[Record]| records.iter().filter(|(person, _)| !person.is_empty()).cloned().collect();
-    let (group, all): (Vec<Record>, Vec<Record>) = (of_somebody(group), of_somebody(all));
+    let of_somebody = |records: &[PersonAndValue]| {
+        records.iter().filter(|(person, _)| !person.is_empty()).cloned().collect()
+    };
+    let (group, all): (Vec<PersonAndValue>, Vec<PersonAndValue>) = (of_somebody(group), of_somebody(all));
     let (group, all) = (group.as_slice(), all.as_slice());
-    let persons = |records: &[Record]| -> BTreeSet<String> {
+    let persons = |records: &[PersonAndValue]| -> BTreeSet<String> {
         records.iter().map(|(person, _)| person.clone()).collect()
     };
     // How many have each value.
-    let count = |records: &[Record]| -> BTreeMap<String, i128> {
-        let pairs: BTreeSet<&Record> = records.iter().collect();
+    let count = |records: &[PersonAndValue]| -> BTreeMap<String, i128> {
+        let pairs: BTreeSet<&PersonAndValue> = records.iter().collect();
         let mut counts = BTreeMap::new();
         for (_, value) in pairs {
             *counts.entry(value.clone()).or_default() += 1;
@@ -133,7 +134,7 @@ pub fn admits(require: &Require, group: &[Record], all: &[Record]) -> bool {
                 None => here.keys().map(|value| vec![value.clone()]).collect(),
             };
             classes.iter().all(|class| {
-                let with: Vec<Record> =
+                let with: Vec<PersonAndValue> =
                     group.iter().filter(|(_, value)| class.contains(value)).cloned().collect();
                 persons(&with).len() as i128 * of <= part * persons(group).len() as i128
             })

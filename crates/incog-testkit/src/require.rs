@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use incog_core::Result;
 use incog_core::hierarchy::{Attribute, ExplicitHierarchy};
-use incog_core::privacy::{self, Distance, Fraction, Kind, Parameters, PrivacyModel, Sensitive, Unit};
+use incog_core::privacy::{
+    self, Distance, Fraction, ParameterKind, Parameters, PrivacyModel, Sensitive, Unit,
+};
 use incog_core::table::{Column, Table};
 use serde::Deserialize;
 
@@ -112,15 +114,18 @@ impl Require {
             let known = privacy::parameters().into_iter().find(|parameter| parameter.name == name);
             let parameter = known.unwrap_or_else(|| panic!("no model takes `{name}`"));
             match parameter.kind {
-                Kind::Whole => parameters.set(parameter.name, text.parse::<u64>().unwrap()),
-                Kind::Number => parameters.set(parameter.name, text.parse::<Fraction>().unwrap()),
-                Kind::Choice(choice) => parameters.set(parameter.name, choice.find(text).unwrap()),
-                Kind::Distance(_) => {
+                ParameterKind::Whole => parameters.set(parameter.name, text.parse::<u64>().unwrap()),
+                ParameterKind::Number => parameters.set(parameter.name, text.parse::<Fraction>().unwrap()),
+                ParameterKind::Choice(choice) => parameters.set(parameter.name, choice.find(text).unwrap()),
+                ParameterKind::Distance(_) => {
                     if let Some(column) = column {
                         parameters.set(parameter.name, self.distance(text, column)?);
                     }
                 }
-                Kind::Column | Kind::Values | Kind::Order | Kind::Hierarchy => panic!("`{name}` is no text"),
+                ParameterKind::Column
+                | ParameterKind::Values
+                | ParameterKind::Order
+                | ParameterKind::Hierarchy => panic!("`{name}` is no text"),
             }
         }
         if let (Some(values), Some(column)) = (&self.values, column) {

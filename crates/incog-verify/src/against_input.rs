@@ -517,10 +517,10 @@ impl Comparison<'_> {
         accepts: impl FnMut(&[usize]) -> bool,
     ) -> Outcome {
         let Comparison { release, source, quasi, origins, .. } = *self;
-        let columns: Vec<levels::Column> = (0..quasi.len())
+        let columns: Vec<levels::LevelColumn> = (0..quasi.len())
             .map(|column| {
                 let (at, hierarchy) = (quasi[column], &source.hierarchies[column]);
-                levels::Column::new(
+                levels::LevelColumn::new(
                     &possible[column],
                     &release.labels(at),
                     &source.input.labels(origins[at]),

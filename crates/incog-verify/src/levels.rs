@@ -35,7 +35,7 @@ pub(crate) const MAX_WORK: u64 = 1 << 30;
 const MAX_SEEN: usize = 1 << 26;
 
 /// A quasi-identifier, with the levels that it may be at.
-pub(crate) struct Column {
+pub(crate) struct LevelColumn {
     /// The levels, no two of which give all values the same labels.
     levels: Vec<usize>,
     /// The number of each label code of the release.
@@ -45,7 +45,7 @@ pub(crate) struct Column {
     n_numbers: usize,
 }
 
-impl Column {
+impl LevelColumn {
     /// `label` tells what a value of the input is recoded to at a level; `occurs` tells whether it stands in a row.
     pub(crate) fn new<'a>(
         possible: &[usize],
@@ -69,7 +69,7 @@ impl Column {
                 of_value.push(here);
             }
         }
-        Column { levels, of_label, of_value, n_numbers: numbers.len() }
+        LevelColumn { levels, of_label, of_value, n_numbers: numbers.len() }
     }
 
     /// The levels, one for all that give the same labels.
@@ -109,7 +109,7 @@ pub(crate) enum Outcome {
 /// left out have at most, where that is all that is asked of them. `cost` is the work that it takes to judge a proposal.
 pub(crate) fn search(
     tables: Tables<'_>,
-    columns: &[Column],
+    columns: &[LevelColumn],
     most_left_out: Option<u64>,
     mut work: u64,
     cost: u64,
@@ -119,10 +119,12 @@ pub(crate) fn search(
     let Some(items) = Items::new(tables, columns, &open) else {
         return Outcome::None;
     };
-    let mut seen: hash::Set<(Vec<Choice>, Vec<u32>)> = hash::Set::default();
+    let mut seen: hash::Set<(Vec<OpenColumn>, Vec<u32>)> = hash::Set::default();
     let mut n_seen = 0;
-    let all =
-        |(at, &column): (usize, &usize)| Choice { at, levels: (0..columns[column].levels.len()).collect() };
+    let all = |(at, &column): (usize, &usize)| OpenColumn {
+        at,
+        levels: (0..columns[column].levels.len()).collect(),
+    };
     let mut nodes = vec![Node {
         classes: items.bases.clone(),
         undecided: open.iter().enumerate().map(all).collect(),
@@ -161,7 +163,7 @@ pub(crate) fn search(
         if !seen.insert((node.undecided.clone(), node.classes.clone())) {
             continue;
         }
-        let Choice { at, levels } = node.undecided.remove(branch);
+        let OpenColumn { at, levels } = node.undecided.remove(branch);
         // The last is taken first: the finest.
         for &level in levels.iter().rev() {
             let mut decided = node.decided.clone();
@@ -180,14 +182,14 @@ struct Exceeded;
 struct Node {
     /// The class of each item by what is decided.
     classes: Vec<u32>,
-    undecided: Vec<Choice>,
+    undecided: Vec<OpenColumn>,
     /// For each open column which of its levels was chosen, once it is.
     decided: Vec<usize>,
 }
 
 /// An open column, and which of its levels are left.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Choice {
+struct OpenColumn {
     at: usize,
     levels: Vec<usize>,
 }
@@ -225,7 +227,7 @@ impl Distinct {
 
 impl Items {
     /// `None` if nothing fits, whatever the levels.
-    fn new(tables: Tables<'_>, columns: &[Column], open: &[usize]) -> Option<Self> {
+    fn new(tables: Tables<'_>, columns: &[LevelColumn], open: &[usize]) -> Option<Self> {
         let Tables { release, input, quasi, origins } = tables;
         let n_released = release.n_rows();
         let n_all = n_released + input.n_rows();
@@ -391,7 +393,7 @@ impl Items {
             let Some((place, level, divided)) = decided else {
                 return Ok(true);
             };
-            let Choice { at, .. } = node.undecided.remove(place);
+            let OpenColumn { at, .. } = node.undecided.remove(place);
             node.decided[at] = level;
             node.classes = divided;
         }
@@ -429,7 +431,7 @@ struct Variants {
 }
 
 impl Variants {
-    fn of(column: &Column) -> Self {
+    fn of(column: &LevelColumn) -> Self {
         let mut known: hash::Map<Vec<u32>, u32> = hash::Map::default();
         let mut labels: Vec<Vec<u32>> = Vec::new();
         let n_values = column.of_value.first().map_or(0, Vec::len);

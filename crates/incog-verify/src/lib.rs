@@ -69,7 +69,7 @@ pub use relational::{
     AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, check_anatomy, check_database,
     verify_anatomy, verify_database,
 };
-pub use requirement::{Cells, NoClaim};
+pub use requirement::{NoClaim, RequirementValues};
 pub use sensitive::{Counted, Distance, Likeness, SensitiveClaim};
 pub use string_table::StringTable;
 pub use written::Style;

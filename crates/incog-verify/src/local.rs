@@ -95,12 +95,12 @@ pub(crate) fn unassigned(
     hierarchies: &[Hierarchy],
     origins: &[usize],
 ) -> Unassigned {
-    let columns: Vec<Column> = quasi
+    let columns: Vec<PathColumn> = quasi
         .iter()
         .zip(hierarchies)
         .map(|(&at, hierarchy)| {
             let (released, collected) = (release.column(at), input.column(origins[at]));
-            Column::new(&released.labels, &collected.labels, hierarchy)
+            PathColumn::new(&released.labels, &collected.labels, hierarchy)
         })
         .collect();
     unassigned_by(release, input, quasi, &columns, origins)
@@ -134,8 +134,9 @@ pub(crate) fn unassigned_by(
         input_keys.fold(&[(&input.column(origins[at]).codes, of_value)], n_values);
     }
     let (released_groups, input_groups) = (released_keys.into_groups(), input_keys.into_groups());
-    let mut released = Rows::new(released_groups.sizes(), &released_groups.first_rows, released_parts);
-    let mut collected = Rows::new(input_groups.sizes(), &input_groups.first_rows, input_parts);
+    let mut released =
+        DistinctRows::new(released_groups.sizes(), &released_groups.first_rows, released_parts);
+    let mut collected = DistinctRows::new(input_groups.sizes(), &input_groups.first_rows, input_parts);
     for (column, &at) in quasi.iter().enumerate() {
         let (of_label, of_value) = (fits.of_label(column).0, fits.of_value(column).0);
         released.add_column(&release.column(at).codes, of_label, &released_groups.first_rows);
@@ -167,7 +168,7 @@ pub(crate) fn unassigned_by(
 }
 
 /// A quasi-identifier: its released labels, and which of them each input value may become.
-pub(crate) struct Column {
+pub(crate) struct PathColumn {
     pub(crate) n_labels: usize,
     /// The number of each released label.
     pub(crate) of_label: Vec<u32>,
@@ -177,7 +178,7 @@ pub(crate) struct Column {
     pub(crate) paths: Vec<Vec<u32>>,
 }
 
-impl Column {
+impl PathColumn {
     pub(crate) fn new<'a>(released: &[&'a str], collected: &[&'a str], hierarchy: &'a Hierarchy) -> Self {
         let mut numbers = Numbers::default();
         let of_label = numbers.all(released.iter().copied());
@@ -202,11 +203,11 @@ impl Column {
             });
             of_value.push(number);
         }
-        Column { n_labels: numbers.len(), of_label, of_value, paths }
+        PathColumn { n_labels: numbers.len(), of_label, of_value, paths }
     }
 }
 
-impl Fits for Vec<Column> {
+impl Fits for Vec<PathColumn> {
     fn of_label(&self, column: usize) -> (&[u32], usize) {
         (&self[column].of_label, self[column].n_labels)
     }
@@ -250,17 +251,17 @@ impl Fits for Vec<Column> {
 }
 
 /// Distinct rows of a table.
-struct Rows {
+struct DistinctRows {
     counts: Vec<u32>,
     parts: Vec<u32>,
     /// For each column, what each row has there.
     columns: Vec<Vec<u32>>,
 }
 
-impl Rows {
+impl DistinctRows {
     fn new(counts: Vec<u32>, first_rows: &[u32], parts: &[u32]) -> Self {
         let parts = first_rows.iter().map(|&row_idx| parts[row_idx as usize]).collect();
-        Rows { counts, parts, columns: Vec::new() }
+        DistinctRows { counts, parts, columns: Vec::new() }
     }
 
     fn add_column(&mut self, codes: &[u32], numbers: &[u32], first_rows: &[u32]) {
@@ -301,7 +302,13 @@ struct Flow<'a, F: ?Sized> {
 }
 
 impl<'a, F: Fits + ?Sized> Flow<'a, F> {
-    fn new(released: &Rows, collected: &Rows, supplies: &[u32], capacities: &[u32], fits: &'a F) -> Self {
+    fn new(
+        released: &DistinctRows,
+        collected: &DistinctRows,
+        supplies: &[u32],
+        capacities: &[u32],
+        fits: &'a F,
+    ) -> Self {
         let pick = |column: &Vec<u32>, rows: &[u32]| -> Vec<u32> {
             rows.iter().map(|&row| column[row as usize]).collect()
         };

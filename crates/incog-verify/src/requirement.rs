@@ -9,9 +9,9 @@ use std::fmt;
 
 use crate::{Counted, Distance, Fraction, Likeness, SensitiveClaim};
 
-/// The cells that a requirement speaks of. No record tells them: they come from the job.
+/// The values of the sensitive column that a requirement names. They come from the job: no record has them.
 #[derive(Debug, Clone, Default)]
-pub struct Cells {
+pub struct RequirementValues {
     /// Values that count as one.
     pub values: Vec<String>,
     /// The values in their order.
@@ -47,7 +47,7 @@ impl SensitiveClaim {
         model: &str,
         column: &str,
         parameters: &BTreeMap<String, String>,
-        cells: Option<Cells>,
+        cells: Option<RequirementValues>,
         counted: &Counted,
     ) -> Result<Option<SensitiveClaim>, NoClaim> {
         let has = |key: &str| parameters.contains_key(key);

@@ -154,20 +154,20 @@ pub(crate) fn check(
     let first = claims.first()?;
     let reached = measure(&first.column, &first.style, histograms);
     for claim in claims {
-        Column { histograms, reached: &reached, claim, findings }.check();
+        ClaimedColumn { histograms, reached: &reached, claim, findings }.check();
     }
     Some(reached.measured)
 }
 
 /// A column, and a claim that is made of it.
-struct Column<'a> {
+struct ClaimedColumn<'a> {
     histograms: &'a Histograms<'a>,
     reached: &'a Reached,
     claim: &'a SensitiveClaim,
     findings: &'a mut Vec<Finding>,
 }
 
-impl Column<'_> {
+impl ClaimedColumn<'_> {
     fn check(mut self) {
         let claim = self.claim;
         if let Some(most) = claim.alpha {

@@ -14,13 +14,13 @@ use crate::{EMPTY_TEXT, LabelColumn, Labels};
 #[derive(Debug, Clone, Default)]
 pub struct StringTable {
     header: Vec<String>,
-    columns: Vec<Cells>,
+    columns: Vec<CodedTexts>,
     n_rows: usize,
 }
 
-/// The cells of a column: distinct texts, and which of them each row has.
+/// One column: its distinct texts, and which of them each row has.
 #[derive(Debug, Clone, Default)]
-struct Cells {
+struct CodedTexts {
     /// All distinct texts, one after the other.
     text: String,
     ends: Vec<usize>,
@@ -48,7 +48,7 @@ impl StringTable {
         };
         let header: Vec<String> =
             reader.headers().map_err(|error| problem(&error))?.iter().map(str::to_owned).collect();
-        let mut table = StringTable { columns: vec![Cells::default(); header.len()], header, n_rows: 0 };
+        let mut table = StringTable { columns: vec![CodedTexts::default(); header.len()], header, n_rows: 0 };
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(|error| problem(&error))? {
             for ((column, cell), name) in table.columns.iter_mut().zip(&record).zip(&table.header) {
@@ -66,7 +66,7 @@ impl StringTable {
     }
 }
 
-impl Cells {
+impl CodedTexts {
     /// Appends a row; `false` if there is no code left for a new text.
     fn push(&mut self, cell: &str) -> bool {
         if 2 * self.ends.len() >= self.slots.len() {

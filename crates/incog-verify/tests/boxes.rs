@@ -27,7 +27,7 @@ enum Side {
 }
 
 /// For ordered columns a slot or nothing, for zip a value.
-type Record = [Option<usize>; 4];
+type RandomRow = [Option<usize>; 4];
 type Sides = [Side; 4];
 
 impl Side {
@@ -97,7 +97,7 @@ fn value(column: usize, value: Option<usize>) -> String {
 }
 
 /// The sides of each record, all by cuts through `boxes`.
-fn cut(records: &[Record], cuts: &[(usize, usize)]) -> Vec<Sides> {
+fn cut(records: &[RandomRow], cuts: &[(usize, usize)]) -> Vec<Sides> {
     let whole = [Side::Everything, Side::Everything, Side::Everything, Side::Begin("")];
     let mut of_record = vec![whole; records.len()];
     let mut open: Vec<(Vec<usize>, Sides)> = vec![((0..records.len()).collect(), whole)];
@@ -141,8 +141,8 @@ fn claim(overlap: OverlapClaim) -> BoxesClaim {
 }
 
 /// The findings that fail: k-anonymity, budget, grid, overlap, rows.
-fn failing(records: &[Record], labels: &[[String; 4]], overlap: OverlapClaim) -> Vec<Finding> {
-    let cells = |record: &Record| std::array::from_fn(|column| value(column, record[column]));
+fn failing(records: &[RandomRow], labels: &[[String; 4]], overlap: OverlapClaim) -> Vec<Finding> {
+    let cells = |record: &RandomRow| std::array::from_fn(|column| value(column, record[column]));
     let parse = |text: String| StringTable::parse(text.as_bytes(), b',').unwrap();
     let input = parse(table(records.iter().map(cells).enumerate()));
     let release = parse(table(labels.iter().cloned().enumerate()));
@@ -179,7 +179,7 @@ fn is_meant(found: &[Finding], word: &str) -> bool {
     found.len() == 1 && found[0].claim.contains(word)
 }
 
-fn records() -> impl Strategy<Value = Vec<Record>> {
+fn records() -> impl Strategy<Value = Vec<RandomRow>> {
     let ordered = |column: usize| prop_oneof![7 => (0..N_SLOTS[column]).prop_map(Some), 1 => Just(None)];
     let record = (ordered(0), ordered(1), ordered(2), (0..ZIPS.len()).prop_map(Some));
     proptest::collection::vec(record.prop_map(|(age, day, grade, zip)| [age, day, grade, zip]), 2..60)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use incog::unstable::engine::algorithm::found::Found;
+use incog::unstable::engine::algorithm::quality::Found;
 use incog::unstable::engine::algorithm::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Quality, Task};
 use incog::unstable::engine::registry::{Entry, Status};
 use incog::{Anonymizer, Hierarchy, Progress, Result};

@@ -123,8 +123,8 @@ pub mod unstable {
             AnyJob, BitmapSets, BranchJob, ColumnJob, CostJob, CountOrText, CubeLevels, DatabaseJob,
             DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob, HierarchyJob,
             Input, IntervalsOf, Job, Lines, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts,
-            MondrianSides, NumberOrText, OneLabel, Order, OrderJob, OrderWord, Output, PairingJob, ParentJob,
-            ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
+            MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob,
+            ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
             TableFormat, TableJob, TreeJob,
         };
     }

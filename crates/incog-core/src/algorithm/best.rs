@@ -8,10 +8,10 @@
 use crate::algorithm::contract::{
     Algorithm, Answer, Claimed, ColumnNeeds, Family, NodeAnswer, Setting, Task,
 };
-use crate::algorithm::found::{Judged, Quality};
 use crate::algorithm::optimum::{
     best_first, has_best_first_search, has_optimum_search, is_quicker_best_first, optimum,
 };
+use crate::algorithm::quality::{Judged, Quality};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::Lattice;
 use crate::metric::Metric;

@@ -8,18 +8,18 @@
 
 use crate::algorithm::breadth_first::breadth_first;
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
-use crate::algorithm::{Found, Run};
+use crate::algorithm::{Run, Traversed};
 use crate::error::Result;
 use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::registry::{Entry, Status};
 
-pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
     run.progress.expect(run.lattice.n_nodes() as u64);
     let mut holding = NodeSet::all(run.lattice);
     let mut judge = run.judges.open(run.lattice, &[0], Keep::Failing)?;
     breadth_first(run.lattice, &mut holding, &[0], run.search.marking, &mut *judge, run.progress)?;
-    Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
+    Ok(Traversed::in_one_iteration(run.lattice, holding, judge.work()))
 }
 
 /// How it is listed and run.

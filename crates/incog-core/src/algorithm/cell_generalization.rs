@@ -27,10 +27,10 @@
 use crate::algorithm::Aim;
 use crate::algorithm::clusters::{clusters, clusters_within, lowest_steps, merge_rest};
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::{Regions, RowGroups, n_rows};
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
+use crate::algorithm::quality::{Found, Quality};
 use crate::algorithm::unrestricted_multi::regions;
 use crate::algorithm::vectors::{Ground, Ladder, check, records_of};
 use crate::error::{Error, Result};

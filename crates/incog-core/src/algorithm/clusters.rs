@@ -96,7 +96,7 @@ struct Clustering<'a, 'b> {
     /// Cells that have some.
     waiting: Vec<u32>,
     place_in_waiting: Vec<u32>,
-    orders: Vec<Order>,
+    orders: Vec<SortedRecords>,
     /// How many cells of the orders have no rows left.
     n_taken: usize,
     n_candidates: usize,
@@ -109,7 +109,7 @@ struct Clustering<'a, 'b> {
 }
 
 /// An order of the cells, in which near ones stand next to each other. Some have no rows left.
-struct Order {
+struct SortedRecords {
     by: By,
     /// Which attribute comes first.
     first: usize,
@@ -496,11 +496,11 @@ impl<'a, 'b> Clustering<'a, 'b> {
 const MAX_TRIED: usize = 32;
 
 /// The cells in orders in which near ones stand next to each other.
-fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<Order> {
+fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<SortedRecords> {
     let kinds = (0..ground.trees.len()).flat_map(|first| [(first, By::Attribute), (first, By::Level)]);
     kinds
         .map(|(first, by)| {
-            let mut order = Order { by, first, cells: Vec::new() };
+            let mut order = SortedRecords { by, first, cells: Vec::new() };
             // Compared in place: keys for all cells would take more memory than the table.
             let mut sorted: Vec<u32> = (0..cells.len() as u32).collect();
             sorted.sort_unstable_by(|&a, &b| order.compare(ground, cells, a, b));
@@ -510,7 +510,7 @@ fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<Order> {
         .collect()
 }
 
-impl Order {
+impl SortedRecords {
     /// Which of two cells, given by their places, comes first.
     fn compare(&self, ground: &Ground<'_>, cells: &[u32], a: u32, b: u32) -> Ordering {
         let (of_a, of_b) = (ground.leaves(cells[a as usize]), ground.leaves(cells[b as usize]));

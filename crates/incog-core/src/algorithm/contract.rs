@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use crate::algorithm::found::Found;
+use crate::algorithm::quality::Found;
 use crate::algorithm::{Aim, Coverage, Cuts, Extent, Limits, Quality, Search};
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method};

@@ -18,14 +18,14 @@
 //! 5 %); memory: two bits and two bytes a node.
 
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
-use crate::algorithm::{Found, Run};
+use crate::algorithm::{Run, Traversed};
 use crate::error::Result;
 use crate::frequency::KeyLayout;
 use crate::judge::{Judge, Keep};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::registry::{Entry, Status};
 
-pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
     run.progress.expect(run.lattice.n_nodes() as u64);
     let grid = Grid::new(run.lattice);
     let mut walk = Walk {
@@ -41,7 +41,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
         walk.along_the_border(start as usize)?;
     }
     let holding = walk.grid.node_set(run.lattice, &walk.holding);
-    Ok(Found::in_one_iteration(run.lattice, holding, walk.judge.work()))
+    Ok(Traversed::in_one_iteration(run.lattice, holding, walk.judge.work()))
 }
 
 struct Walk<'a> {

@@ -30,7 +30,7 @@ use crate::algorithm::cover::{bits_of_all, by_distance, first_holding, least_cha
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, FrequencySource, Method, counted};
 use crate::hierarchy::Attributes;
-use crate::judge::{Counted, Keep, NodeJudge, Problem, node_judge};
+use crate::judge::{Detail, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::Lattice;
 use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Statistics};
 use crate::privacy::{KAnonymity, Policy, Unit};
@@ -116,7 +116,7 @@ pub fn every_k(question: &KRange<'_>, progress: &Progress) -> Result<EveryK> {
     let mut walk = Walk {
         progress,
         lattice: &lattice,
-        judge: node_judge(problem, Keep::Everything, Counted::Verdicts)?,
+        judge: node_judge(problem, Keep::Everything, Detail::Verdicts)?,
         least: vec![first - 1; n_nodes],
         greatest: vec![last; n_nodes],
         range: first..=last,

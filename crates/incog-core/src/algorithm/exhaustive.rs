@@ -4,17 +4,17 @@
 
 use crate::algorithm::breadth_first::judge_each;
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
-use crate::algorithm::{Found, Run};
+use crate::algorithm::{Run, Traversed};
 use crate::error::Result;
 use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::registry::{Entry, Status};
 
-pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
     run.progress.expect(run.lattice.n_nodes() as u64);
     let mut judge = run.judges.open(run.lattice, &[0], Keep::Everything)?;
     let holding = judge_each(run.lattice, &NodeSet::all(run.lattice), &mut *judge, run.progress)?;
-    Ok(Found::in_one_iteration(run.lattice, holding, judge.work()))
+    Ok(Traversed::in_one_iteration(run.lattice, holding, judge.work()))
 }
 
 /// How it is listed and run.

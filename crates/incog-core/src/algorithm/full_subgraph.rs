@@ -25,9 +25,9 @@ use std::ops::Range;
 
 use crate::algorithm::Aim;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::Found;
 use crate::algorithm::groups::Regions;
 use crate::algorithm::optimum::{has_quick_optimum_search, optimum};
+use crate::algorithm::quality::Found;
 use crate::algorithm::vectors::{Ground, Ladder, Sums, budget, check, check_limit};
 use crate::error::Result;
 use crate::group::ChangingGroup;
@@ -92,8 +92,13 @@ pub(super) fn boxes(
     let mut best: Option<(Sums, Regions)> = None;
     let top = ground.top();
     for start in [Some(top.as_slice()), node].into_iter().flatten() {
-        let search =
-            Search { ground, order: Vec::new(), sorted: Vec::new(), scratch: ground.no_rows(), progress };
+        let search = RegionSearch {
+            ground,
+            order: Vec::new(),
+            sorted: Vec::new(),
+            scratch: ground.no_rows(),
+            progress,
+        };
         let Some((sums, regions)) = search.run(start, max_steps)? else { continue };
         if best.as_ref().is_none_or(|(best, _)| ground.compare(&sums, best).is_lt()) {
             best = Some((sums, regions));
@@ -102,7 +107,7 @@ pub(super) fn boxes(
     Ok(best.map(|(_, regions)| regions))
 }
 
-struct Search<'a, 'b> {
+struct RegionSearch<'a, 'b> {
     ground: &'a Ground<'b>,
     /// All vectors that are not left out; those of a box stand in a row.
     order: Vec<u32>,
@@ -163,7 +168,7 @@ impl PartialEq for Waiting {
 
 impl Eq for Waiting {}
 
-impl Search<'_, '_> {
+impl RegionSearch<'_, '_> {
     fn run(mut self, start: &[u8], max_steps: u64) -> Result<Option<(Sums, Regions)>> {
         let ground = self.ground;
         let mut sums = Sums::new(ground);
@@ -261,7 +266,7 @@ impl Search<'_, '_> {
         sums: &Sums,
         kept: &mut Vec<Range<u32>>,
     ) -> Result<Option<(Sums, u64)>> {
-        let Search { ground, order, sorted, scratch, .. } = self;
+        let RegionSearch { ground, order, sorted, scratch, .. } = self;
         let vectors = &order[region.range()];
         let (tree, step) = (&ground.trees[at], region.steps[at] - 1);
         let mut steps = region.steps.clone();

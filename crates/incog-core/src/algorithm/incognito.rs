@@ -23,14 +23,16 @@ use rayon::prelude::*;
 
 use crate::algorithm::breadth_first::breadth_first;
 use crate::algorithm::contract::{Algorithm, Setting, Traversal, best_of_all};
-use crate::algorithm::{FamilyRecord, Found, Iteration, MAX_CANDIDATES, OneLabel, Record, Run, n_candidates};
+use crate::algorithm::{
+    FamilyRecord, Iteration, MAX_CANDIDATES, OneLabel, Run, Trace, Traversed, n_candidates,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::KeyLayout;
 use crate::judge::{Judge, Judges, Keep, Work};
 use crate::lattice::{Candidates, Lattice, NodeSet, generate};
 use crate::registry::{Entry, Status};
 
-pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
     let n_attributes = run.lattice.attributes().len();
     let heights = run.problem.source.layout().heights();
     if n_candidates(&heights) > MAX_CANDIDATES {
@@ -47,7 +49,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
                 .with_hint("use fewer threads")
         })?),
     };
-    let mut found = Found {
+    let mut found = Traversed {
         holding: NodeSet::empty(run.lattice),
         work: Work::default(),
         iterations: Vec::new(),
@@ -102,7 +104,7 @@ struct Searched {
 fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     let roots = candidates.roots();
     let n_candidates = candidates.nodes.len() as u64;
-    let mut record = (run.search.record == Record::Families).then(|| FamilyRecord {
+    let mut record = (run.search.trace == Trace::Families).then(|| FamilyRecord {
         family: candidates.family.clone(),
         candidates: candidates.nodes.iter().collect(),
         roots: roots.clone(),

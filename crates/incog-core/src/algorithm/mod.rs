@@ -22,7 +22,7 @@
 //! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](found) they are.
 //! Recoding by boxes, [`ordered_set`] and [`mondrian`], cuts ordered domains.
 
-pub mod found;
+pub mod quality;
 mod contract;
 mod breadth_first;
 mod exhaustive;
@@ -55,14 +55,14 @@ pub use contract::{
     Algorithm, Answer, Claimed, ColumnNeeds, Family, NodeAnswer, Overlap, Setting, Settings, Task, Traversal,
 };
 pub use every_k::{AtK, EveryK, KRange, every_k};
-pub use found::{Aim, Judged, Limits, Quality};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
-pub use mondrian::{Choice, Cuts, Extent, Gain, MondrianOptions, mondrian};
+pub use mondrian::{CutChoice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub(crate) use optimum::has_quick_optimum_search;
 pub use optimum::{
     BestFirst, Optimum, best_first, has_best_first_search, has_optimum_search, is_quicker_best_first, optimum,
 };
 pub use ordered_set::{OrderedSetOptions, ordered_set};
+pub use quality::{Aim, Judged, Limits, Quality};
 pub use top_down::{TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 
@@ -192,12 +192,12 @@ pub struct Search {
     /// How many families Incognito works on at a time. Results do not depend on it; memory does.
     pub threads: usize,
     /// Whether to keep the course of the search.
-    pub record: Record,
+    pub trace: Trace,
 }
 
 /// How much of the course of a search to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Record {
+pub enum Trace {
     /// Counters only.
     Counters,
     /// Each family's candidates, checks and results too.
@@ -213,7 +213,7 @@ impl Default for Search {
             marking: Marking::Transitive,
             one_label: OneLabel::TakeOver,
             threads: 1,
-            record: Record::Counters,
+            trace: Trace::Counters,
         }
     }
 }
@@ -357,7 +357,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn traverse(&self) -> Result<Found> {
+    fn traverse(&self) -> Result<Traversed> {
         match self.search.algorithm {
             Traversal::Exhaustive => exhaustive::search(self),
             Traversal::BottomUp => bottom_up::search(self),
@@ -370,10 +370,10 @@ impl Run<'_> {
 
 /// Searches with the absorbing part of a policy, then judges what that leaves open; also says how many nodes those were, and
 /// what a judge for the absorbing part did beforehand.
-fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
+fn search_open(run: &Run<'_>) -> Result<(Traversed, u64, Work)> {
     let mut before = Work::default();
     let mut found = match run.problem.policy.absorbing() {
-        None => Found {
+        None => Traversed {
             holding: NodeSet::all(run.lattice),
             work: Work::default(),
             iterations: Vec::new(),
@@ -406,14 +406,14 @@ fn search_open(run: &Run<'_>) -> Result<(Found, u64, Work)> {
 }
 
 /// What every traversal returns.
-struct Found {
+struct Traversed {
     holding: NodeSet,
     work: Work,
     iterations: Vec<Iteration>,
     families: Vec<FamilyRecord>,
 }
 
-impl Found {
+impl Traversed {
     /// The result of a traversal of the whole lattice, which has a single iteration.
     fn in_one_iteration(lattice: &Lattice, holding: NodeSet, work: Work) -> Self {
         let iteration = Iteration {
@@ -423,6 +423,6 @@ impl Found {
             checked: work.nodes_checked,
             grouped: work.nodes_grouped,
         };
-        Found { holding, work, iterations: vec![iteration], families: Vec::new() }
+        Traversed { holding, work, iterations: vec![iteration], families: Vec::new() }
     }
 }

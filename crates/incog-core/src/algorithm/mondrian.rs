@@ -15,7 +15,7 @@
 //!    others as they need.
 //! 4. A cut is made if the policy admits all parts; otherwise the next attribute is tried.
 //!
-//! [`Choice::Best`] replaces 2 and 3: of all cuts of all attributes the one that gains most, of those that the policy
+//! [`CutChoice::Best`] replaces 2 and 3: of all cuts of all attributes the one that gains most, of those that the policy
 //! admits. The gain of a cut is what it takes off the metric in its own attribute.
 //!
 //! Differs from the paper: (1) any policy that is closed under merging, each part being judged by itself; (2) cuts are on
@@ -34,7 +34,7 @@
 
 mod cut;
 mod part;
-mod place;
+mod point;
 mod scratch;
 mod search;
 
@@ -43,12 +43,12 @@ use std::sync::{Mutex, PoisonError};
 use crate::algorithm::contract::{
     Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Setting, Settings, Task,
 };
-use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::groups::Shares;
-use crate::algorithm::mondrian::part::{Part, Room};
-use crate::algorithm::mondrian::place::{Entry, Place};
+use crate::algorithm::mondrian::part::{Part, SpareEntries};
+use crate::algorithm::mondrian::point::{PartEntry, Point};
 use crate::algorithm::mondrian::search::Mondrian;
 use crate::algorithm::positions::{Axis, Positions, checked_weights, least_admitted};
+use crate::algorithm::quality::{Found, Quality};
 use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::judge::Problem;
@@ -68,7 +68,7 @@ pub enum Cuts {
 
 /// Which cut is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum CutChoice {
     /// At the median of the widest attribute.
     #[default]
     Median,
@@ -104,7 +104,7 @@ pub struct MondrianOptions {
     /// Strict or relaxed.
     pub cuts: Cuts,
     /// Which cut is made.
-    pub choice: Choice,
+    pub choice: CutChoice,
     /// How far sides reach.
     pub extent: Extent,
     /// What the width of each attribute counts; all alike where empty.
@@ -182,20 +182,20 @@ fn run(
 }
 
 /// The search with positions in as few bytes as they fit into.
-fn boxes<P: Place>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains) -> Result<Option<PerBox>> {
+fn boxes<P: Point>(search: &Mondrian<'_>, positions: Vec<u32>, domains: &Domains) -> Result<Option<PerBox>> {
     let Mondrian { axes, cells, .. } = search;
     let n_cells = cells.rows.len();
     let room = match search.cuts {
-        Cuts::Strict => Room::None,
-        Cuts::Relaxed => Room::PartsOf(search.least),
+        Cuts::Strict => SpareEntries::None,
+        Cuts::Relaxed => SpareEntries::PartsOf(search.least),
     };
     let n_slots = n_cells + room.of(n_cells, cells.of_record.len() as u64);
-    let mut slots: Vec<Entry<P>> = Vec::with_capacity(n_slots);
+    let mut slots: Vec<PartEntry<P>> = Vec::with_capacity(n_slots);
     for ((of_cell, &rows), cell) in positions.chunks_exact(axes.len()).zip(&cells.rows).zip(0..) {
-        slots.push(Entry { place: P::new(of_cell.iter().copied()), cell, rows });
+        slots.push(PartEntry { place: P::new(of_cell.iter().copied()), cell, rows });
     }
     drop(positions);
-    slots.resize_with(n_slots, || Entry { place: P::new([].into_iter()), cell: 0, rows: 0 });
+    slots.resize_with(n_slots, || PartEntry { place: P::new([].into_iter()), cell: 0, rows: 0 });
 
     let first = P::new(axes.iter().map(|_| 0));
     let last = P::new(axes.iter().map(|axis| axis.n_positions().saturating_sub(1)));
@@ -250,7 +250,7 @@ fn run_task(task: &Task<'_>) -> Result<Option<Answer>> {
     let options = MondrianOptions {
         domains: task.domains.clone(),
         cuts,
-        choice: if best_cuts { Choice::Best(gain) } else { Choice::Median },
+        choice: if best_cuts { CutChoice::Best(gain) } else { CutChoice::Median },
         extent,
         weights: task.aim.costs.weights.clone(),
     };

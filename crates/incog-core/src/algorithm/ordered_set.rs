@@ -33,10 +33,10 @@
 
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Task};
-use crate::algorithm::found::{Found, Limits, Quality};
 use crate::algorithm::mondrian::Gain;
 use crate::algorithm::mondrian::of_boxes;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
+use crate::algorithm::quality::{Found, Limits, Quality};
 use crate::error::{Error, Result};
 use crate::group::Measures;
 use crate::hierarchy::Attributes;
@@ -123,7 +123,7 @@ pub fn ordered_set(
         let leaves = side.leaves(&attributes[at], domain);
         if others == 0 { 0.0 } else { (leaves - 1) as f64 / others as f64 }
     };
-    let mut search = Search {
+    let mut search = CutSearch {
         columns: &columns,
         rows: &rows,
         measures: &measures,
@@ -165,7 +165,7 @@ pub fn ordered_set(
         }
         search.run(&head, tail)?;
     }
-    let Search { best, is_complete, .. } = search;
+    let CutSearch { best, is_complete, .. } = search;
     let Some(best) = best else { return Ok(None) };
 
     // The boxes are the groups of cells.
@@ -203,7 +203,7 @@ struct Judged {
     refused_rows: u64,
 }
 
-struct Search<'a> {
+struct CutSearch<'a> {
     /// The position of each cell, attribute by attribute.
     columns: &'a [Vec<u32>],
     rows: &'a [u64],
@@ -228,7 +228,7 @@ struct Search<'a> {
 
 type Cuts = Vec<Vec<u32>>;
 
-impl Search<'_> {
+impl CutSearch<'_> {
     /// All sets of cuts with these and some of the tail.
     fn run(&mut self, head: &Cuts, tail: Vec<(usize, u32)>) -> Result<()> {
         let Some(judged) = self.judge(head)? else { return Ok(()) };

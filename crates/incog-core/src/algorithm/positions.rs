@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Cells, records_for};
+use crate::frequency::{DistinctRecords, records_for};
 use crate::group::Measures;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::judge::Problem;
@@ -20,13 +20,13 @@ use crate::recoding::{Domain, Domains, Side};
 #[derive(Debug)]
 pub(super) struct Axis<'a> {
     pub(super) attribute: &'a Attribute,
-    kind: Kind<'a>,
+    kind: AxisKind<'a>,
     /// Leaves of the whole domain, less one.
     others: f64,
 }
 
 #[derive(Debug)]
-enum Kind<'a> {
+enum AxisKind<'a> {
     Ordered {
         domain: &'a Domain,
         /// The slot of each position but that of the missing value.
@@ -59,7 +59,7 @@ impl<'a> Axis<'a> {
                 .map(|level| values.iter().map(|&value| attribute.labels_at(level)[value]).collect())
                 .collect();
             let others = attribute.hierarchy().n_leaves().saturating_sub(1) as f64;
-            return Ok((Axis { attribute, kind: Kind::Tree { labels }, others }, of_label));
+            return Ok((Axis { attribute, kind: AxisKind::Tree { labels }, others }, of_label));
         };
         if domain.n_values() != leaves.len() {
             return Err(Error::new(ErrorKind::Internal, "a domain is of another column"));
@@ -88,30 +88,30 @@ impl<'a> Axis<'a> {
             .map(|&slot| (if slot == 0 { 0 } else { domain.leaves(0, slot) }, domain.leaves(0, slot + 1)))
             .collect();
         let others = domain.n_leaves().saturating_sub(1) as f64;
-        Ok((Axis { attribute, kind: Kind::Ordered { domain, slots, leaves }, others }, of_label))
+        Ok((Axis { attribute, kind: AxisKind::Ordered { domain, slots, leaves }, others }, of_label))
     }
 
     /// How many positions there are.
     pub(super) fn n_positions(&self) -> u32 {
         match &self.kind {
-            Kind::Ordered { domain, slots, .. } => slots.len() as u32 + u32::from(domain.has_missing()),
-            Kind::Tree { labels } => labels[0].len() as u32,
+            AxisKind::Ordered { domain, slots, .. } => slots.len() as u32 + u32::from(domain.has_missing()),
+            AxisKind::Tree { labels } => labels[0].len() as u32,
         }
     }
 
     /// The position of the missing value, if the attribute is ordered; none is at or behind it where none is missing.
     pub(super) fn missing(&self) -> Option<u32> {
         match &self.kind {
-            Kind::Ordered { slots, .. } => Some(slots.len() as u32),
-            Kind::Tree { .. } => None,
+            AxisKind::Ordered { slots, .. } => Some(slots.len() as u32),
+            AxisKind::Tree { .. } => None,
         }
     }
 
     /// For an attribute with a hierarchy, the label of each position at each level.
     pub(super) fn labels(&self) -> Option<&[Vec<u32>]> {
         match &self.kind {
-            Kind::Ordered { .. } => None,
-            Kind::Tree { labels } => Some(labels),
+            AxisKind::Ordered { .. } => None,
+            AxisKind::Tree { labels } => Some(labels),
         }
     }
 
@@ -131,11 +131,11 @@ impl<'a> Axis<'a> {
             return 0.0;
         }
         let leaves = match &self.kind {
-            Kind::Ordered { slots, .. } if greatest as usize == slots.len() => {
+            AxisKind::Ordered { slots, .. } if greatest as usize == slots.len() => {
                 return f64::from(u8::from(least < greatest));
             }
-            Kind::Ordered { leaves, .. } => leaves[greatest as usize].1 - leaves[least as usize].0,
-            Kind::Tree { labels } => {
+            AxisKind::Ordered { leaves, .. } => leaves[greatest as usize].1 - leaves[least as usize].0,
+            AxisKind::Tree { labels } => {
                 let Some(level) = self.common_level(least, greatest) else { return 1.0 };
                 let label = labels[usize::from(level)][least as usize];
                 self.attribute.hierarchy().leaves_under(level, label)
@@ -148,17 +148,17 @@ impl<'a> Axis<'a> {
     /// label.
     pub(super) fn tight_side(&self, least: u32, greatest: u32) -> Side {
         match &self.kind {
-            Kind::Ordered { slots, .. } if greatest as usize == slots.len() => {
+            AxisKind::Ordered { slots, .. } if greatest as usize == slots.len() => {
                 if least == greatest {
                     Side::Missing
                 } else {
                     Side::Everything
                 }
             }
-            Kind::Ordered { slots, .. } => {
+            AxisKind::Ordered { slots, .. } => {
                 Side::Range { start: slots[least as usize], end: slots[greatest as usize] + 1 }
             }
-            Kind::Tree { labels } => {
+            AxisKind::Tree { labels } => {
                 let level = self.common_level(least, greatest).unwrap_or(self.attribute.height());
                 Side::Label { level, label: labels[usize::from(level)][least as usize] }
             }
@@ -169,7 +169,7 @@ impl<'a> Axis<'a> {
     /// middle between the slots that it divides, so that sides that share no position share no slot, and all slots are
     /// in one.
     pub(super) fn covering_side(&self, start: u32, end: u32) -> Side {
-        let Kind::Ordered { domain, slots, .. } = &self.kind else {
+        let AxisKind::Ordered { domain, slots, .. } = &self.kind else {
             return self.tight_side(start, end - 1);
         };
         let n = slots.len() as u32;
@@ -191,7 +191,7 @@ impl<'a> Axis<'a> {
 pub(super) struct Positions<'a> {
     pub(super) axes: Vec<Axis<'a>>,
     /// The cells; their labels are positions.
-    pub(super) cells: Cells,
+    pub(super) cells: DistinctRecords,
 }
 
 impl<'a> Positions<'a> {

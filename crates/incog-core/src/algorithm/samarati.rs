@@ -11,14 +11,14 @@
 //! Refuses policies without sound pruning: step 1 would be wrong. Cost: at most all nodes of log(height) heights.
 
 use crate::algorithm::contract::{Algorithm, Traversal, best_of_all};
-use crate::algorithm::{Found, Run};
+use crate::algorithm::{Run, Traversed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::Keep;
 use crate::lattice::NodeSet;
 use crate::privacy::Pruning;
 use crate::registry::{Entry, Status};
 
-pub(super) fn search(run: &Run<'_>) -> Result<Found> {
+pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
     if run.problem.policy.pruning() == Pruning::Unsound {
         return Err(Error::new(
             ErrorKind::Policy,
@@ -64,7 +64,7 @@ pub(super) fn search(run: &Run<'_>) -> Result<Found> {
     if let Some(node) = found {
         holding.insert(node);
     }
-    Ok(Found::in_one_iteration(lattice, holding, judge.work()))
+    Ok(Traversed::in_one_iteration(lattice, holding, judge.work()))
 }
 
 /// How it is listed and run.

@@ -34,7 +34,7 @@ use std::cmp::Ordering;
 
 use crate::algorithm::Aim;
 use crate::algorithm::contract::{Answer, Task};
-use crate::algorithm::found::Found;
+use crate::algorithm::quality::Found;
 use crate::error::Result;
 use crate::hierarchy::Attributes;
 use crate::judge::Problem;

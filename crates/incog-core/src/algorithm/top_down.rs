@@ -45,7 +45,7 @@ use rayon::Scope;
 
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::quality::{Found, Quality};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::records_for;
 use crate::hash;

@@ -30,9 +30,9 @@ use hashbrown::HashTable;
 
 use crate::algorithm::Aim;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::Found;
 use crate::algorithm::full_subgraph::{best_node, boxes};
 use crate::algorithm::groups::Regions;
+use crate::algorithm::quality::Found;
 use crate::algorithm::vectors::{Ground, Ladder, Measured, Sums, check, check_limit};
 use crate::error::Result;
 use crate::group::ChangingGroup;
@@ -79,7 +79,7 @@ pub(super) fn regions(
 ) -> Result<Option<Regions>> {
     let Some(boxes) = boxes(ground, node, u64::MAX, progress)? else { return Ok(None) };
     let n_vectors = ground.n_vectors() as usize;
-    let mut search = Search {
+    let mut search = RegroupingSearch {
         ground,
         progress,
         groups: Vec::new(),
@@ -123,7 +123,7 @@ struct Group {
     pattern: u32,
     /// A vector that is or was here: its labels at the steps are the image.
     example: u32,
-    /// The ends of the list of vectors; see [`Search::neighbours`].
+    /// The ends of the list of vectors; see [`RegroupingSearch::neighbours`].
     first: u32,
     last: u32,
     n_vectors: u32,
@@ -132,7 +132,7 @@ struct Group {
     measured: Measured,
 }
 
-struct Search<'a, 'b> {
+struct RegroupingSearch<'a, 'b> {
     ground: &'a Ground<'b>,
     progress: &'a Progress,
     groups: Vec<Group>,
@@ -165,7 +165,7 @@ struct Pattern {
 /// Where a vector was: the pattern of its group.
 type Before = (u32, Option<u32>);
 
-impl Search<'_, '_> {
+impl RegroupingSearch<'_, '_> {
     fn steps(&self, group: &Group) -> &[u8] {
         &self.patterns[group.pattern as usize].steps
     }

@@ -1,7 +1,7 @@
 //! The table as value vectors: what the searches of multi-dimension and local recoding share.
 //!
 //! Records that have equal labels at level 0 and are equal in all that the policy sees are one *cell*
-//! ([`Cells`]); cells with equal labels are one *vector*. A search puts vectors (global recoding) or rows of cells (local
+//! ([`DistinctRecords`]); cells with equal labels are one *vector*. A search puts vectors (global recoding) or rows of cells (local
 //! recoding) into groups, keeps the [`Sums`] that a metric needs up to date, and says at the end which record is in which
 //! group.
 
@@ -12,10 +12,10 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
 use crate::algorithm::Aim;
-use crate::algorithm::found::{Found, Quality};
 use crate::algorithm::groups::{Regions, RowGroups, Shares, n_rows};
+use crate::algorithm::quality::{Found, Quality};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::{Cells, Records, records_for};
+use crate::frequency::{DistinctRecords, Records, records_for};
 use crate::group::{ChangingGroup, RowFacts, somebody};
 use crate::hash::{self, State};
 use crate::hierarchy::{Attribute, Attributes};
@@ -40,7 +40,7 @@ pub(super) struct Ground<'a> {
     /// How many rows may be left out: none where the policy compares groups with all rows, since those would change.
     pub(super) budget: u64,
     pub(super) trees: Vec<Tree>,
-    pub(super) cells: Cells,
+    pub(super) cells: DistinctRecords,
     /// The sensitive values of each cell, cell by cell; those in `cells` are moved here.
     sensitive: Vec<u32>,
     n_sensitive: usize,
@@ -60,7 +60,7 @@ pub(super) struct Tree {
     /// For each step, the label of each leaf.
     labels: Vec<Vec<u32>>,
     /// For each step and leaf, leaves under its label − 1.
-    spread: Vec<Vec<u64>>,
+    excess_leaves: Vec<Vec<u64>>,
     /// The number of each step's level in the whole hierarchy.
     numbers: Vec<u8>,
     /// For each step and leaf, what its label weighs by the metric; empty if the metric contributes no weights.
@@ -86,7 +86,7 @@ impl Tree {
             labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
         };
         Tree {
-            spread: levels.iter().zip(&labels).map(others).collect(),
+            excess_leaves: levels.iter().zip(&labels).map(others).collect(),
             numbers: levels.iter().map(|&level| attribute.level_number(level)).collect(),
             weights: Vec::new(),
             costs: Vec::new(),
@@ -201,18 +201,20 @@ impl<'a> Ground<'a> {
             let of_tree = |(at, tree): (usize, &Tree)| {
                 let nothing = score(metric, at, CellSums::default(), 0);
                 let mut known: hash::Map<(u8, u64, u64), f64> = hash::Map::default();
-                let mut cost = |number: u8, spread: u64, weight: u64| {
-                    *known.entry((number, spread, weight)).or_insert_with(|| {
-                        let one = CellSums { climbed: number.into(), spread: spread.into() };
+                let mut cost = |number: u8, excess_leaves: u64, weight: u64| {
+                    *known.entry((number, excess_leaves, weight)).or_insert_with(|| {
+                        let one = CellSums { climbed: number.into(), excess_leaves: excess_leaves.into() };
                         // Times the rows, since scores are means over them.
                         (score(metric, at, one, weight) - nothing) * self.aim.costs.n_rows as f64
                     })
                 };
-                let of_step = |((spread, &number), step): ((&Vec<u64>, &u8), u8)| -> Vec<f64> {
-                    let leaves = spread.iter().zip(0..);
-                    leaves.map(|(&spread, leaf)| cost(number, spread, tree.weight(step, leaf))).collect()
+                let of_step = |((excess_leaves, &number), step): ((&Vec<u64>, &u8), u8)| -> Vec<f64> {
+                    let leaves = excess_leaves.iter().zip(0..);
+                    leaves
+                        .map(|(&excess_leaves, leaf)| cost(number, excess_leaves, tree.weight(step, leaf)))
+                        .collect()
                 };
-                tree.spread.iter().zip(&tree.numbers).zip(0..).map(of_step).collect()
+                tree.excess_leaves.iter().zip(&tree.numbers).zip(0..).map(of_step).collect()
             };
             self.trees.iter().enumerate().map(of_tree).collect()
         };
@@ -438,7 +440,7 @@ pub(super) fn budget(policy: &Policy) -> u64 {
 }
 
 /// The number of each cell's vector, in the order of the first cells, and how many there are.
-fn number_vectors(cells: &Cells, n_attributes: usize) -> (Vec<u32>, usize) {
+fn number_vectors(cells: &DistinctRecords, n_attributes: usize) -> (Vec<u32>, usize) {
     let labels = |cell: u32| &cells.labels[cell as usize * n_attributes..][..n_attributes];
     let state = State::default();
     let hash = |cell: u32| state.hash_one(labels(cell));
@@ -517,9 +519,9 @@ impl Sums {
         self.n_groups += 1;
         self.sum_of_squares += u128::from(rows) * u128::from(rows);
         for (at, sums) in self.columns.iter_mut().enumerate() {
-            let (climbed, spread) = one_cell(&ground.trees[at], steps[at], leaves[at]);
+            let (climbed, excess_leaves) = one_cell(&ground.trees[at], steps[at], leaves[at]);
             sums.climbed += u128::from(rows) * climbed;
-            sums.spread += u128::from(rows) * spread;
+            sums.excess_leaves += u128::from(rows) * excess_leaves;
         }
         for (at, sum) in self.weighed.iter_mut().enumerate() {
             *sum += u128::from(rows) * u128::from(ground.trees[at].weight(steps[at], leaves[at]));
@@ -531,9 +533,9 @@ impl Sums {
         self.n_groups -= 1;
         self.sum_of_squares -= u128::from(rows) * u128::from(rows);
         for (at, sums) in self.columns.iter_mut().enumerate() {
-            let (climbed, spread) = one_cell(&ground.trees[at], steps[at], leaves[at]);
+            let (climbed, excess_leaves) = one_cell(&ground.trees[at], steps[at], leaves[at]);
             sums.climbed -= u128::from(rows) * climbed;
-            sums.spread -= u128::from(rows) * spread;
+            sums.excess_leaves -= u128::from(rows) * excess_leaves;
         }
         for (at, sum) in self.weighed.iter_mut().enumerate() {
             *sum -= u128::from(rows) * u128::from(ground.trees[at].weight(steps[at], leaves[at]));
@@ -555,7 +557,7 @@ impl Sums {
 
 fn one_cell(tree: &Tree, step: u8, leaf: u32) -> (u128, u128) {
     let step = usize::from(step);
-    (tree.numbers[step].into(), tree.spread[step][leaf as usize].into())
+    (tree.numbers[step].into(), tree.excess_leaves[step][leaf as usize].into())
 }
 
 /// A limit of steps, where there is one.

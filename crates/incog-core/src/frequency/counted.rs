@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::key::Key;
+use crate::frequency::key::BitKey;
 use crate::frequency::layout::Packed;
 use crate::frequency::regroup::{Assignment, regroup};
 use crate::frequency::{FrequencySet, KeyLayout, KeyWidth, Method, Scratch};
@@ -77,7 +77,7 @@ impl FrequencySet {
     }
 }
 
-fn collect<K: Key>(
+fn collect<K: BitKey>(
     layout: &Arc<KeyLayout>,
     packed: &Packed<K>,
     grouping: &Grouping,
@@ -95,7 +95,7 @@ fn collect<K: Key>(
     entries.into_set(facts)
 }
 
-fn collect_rows<'a, K: Key>(
+fn collect_rows<'a, K: BitKey>(
     layout: &Arc<KeyLayout>,
     packed: &Packed<K>,
     grouping: &Grouping,
@@ -147,7 +147,7 @@ struct Entries<'a, K> {
     n_rows: u64,
 }
 
-impl<'a, K: Key> Entries<'a, K> {
+impl<'a, K: BitKey> Entries<'a, K> {
     fn new(layout: &'a Arc<KeyLayout>, packed: &'a Packed<K>, grouping: &'a Grouping) -> Result<Self> {
         let heights = layout.heights();
         let label_keys = |(attribute, level): (usize, u8)| match heights.get(attribute) {

@@ -10,7 +10,7 @@ use crate::frequency::tally::Word;
 use crate::hash::Mixer;
 
 /// A bit string with the few operations that grouping needs. Bit 0 is the least significant.
-pub(crate) trait Key: Clone + Ord + Debug + Send + Sync + 'static {
+pub(crate) trait BitKey: Clone + Ord + Debug + Send + Sync + 'static {
     /// `n_bits` zeros.
     fn zeros(n_bits: u32) -> Self;
     /// Sets the bits from `offset` on to `value`; they must be zero before.
@@ -41,7 +41,7 @@ pub(crate) fn mixer() -> Mixer {
 /// Both machine words behave alike but for the mixing of their bits.
 macro_rules! key_of_word {
     ($word:ty, $variant:ident, $mix:ident) => {
-        impl Key for $word {
+        impl BitKey for $word {
             fn zeros(_: u32) -> Self {
                 0
             }
@@ -103,7 +103,7 @@ impl Wide {
     }
 }
 
-impl Key for Wide {
+impl BitKey for Wide {
     fn zeros(n_bits: u32) -> Self {
         Wide(vec![0; n_bits.div_ceil(64).max(1) as usize].into())
     }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     /// Puts the same fields into a key of each type and reads them back.
-    fn check<K: Key>(fields: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
+    fn check<K: BitKey>(fields: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
         let mut key = K::zeros(64);
         let mut mask = K::zeros(64);
         for (at, &(offset, value)) in fields.iter().enumerate() {

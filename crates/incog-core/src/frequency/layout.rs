@@ -13,7 +13,7 @@ use incog_kernels::{Field, Numbering};
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::frequency::key::{Key, Wide};
+use crate::frequency::key::{BitKey, Wide};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 
@@ -286,7 +286,7 @@ pub(crate) struct Run {
     pub(crate) mask: u32,
 }
 
-impl<K: Key> Packed<K> {
+impl<K: BitKey> Packed<K> {
     fn new(attributes: &[Bits], n_bits: u32) -> Self {
         let value_key = |attribute: &Bits, code: usize| {
             let mut key = K::zeros(n_bits);
@@ -449,7 +449,7 @@ impl<K: Key> Packed<K> {
 }
 
 /// A key with `width` ones from `offset` on.
-fn ones<K: Key>(n_bits: u32, offset: u32, width: u32) -> K {
+fn ones<K: BitKey>(n_bits: u32, offset: u32, width: u32) -> K {
     let mut key = K::zeros(n_bits);
     let mut done = 0;
     while done < width {
@@ -463,7 +463,7 @@ fn ones<K: Key>(n_bits: u32, offset: u32, width: u32) -> K {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::hierarchy::spec::{Mask, Side, Spec};
+    use crate::hierarchy::spec::{Mask, MaskFrom, Spec};
     use crate::lattice::Lattice;
     use crate::table::{Column, Role, Table};
     use std::collections::BTreeMap;
@@ -481,7 +481,7 @@ pub(crate) mod tests {
         });
         let table = Table::new(columns.collect()).unwrap();
         let bind = |column| {
-            let hierarchy = Spec::Mask(Mask::new(Side::Right)).build(column, None).unwrap();
+            let hierarchy = Spec::Mask(Mask::new(MaskFrom::Right)).build(column, None).unwrap();
             Attribute::bind(column, hierarchy, "rule").unwrap()
         };
         let attributes = table.columns().iter().map(bind).collect();

@@ -33,7 +33,7 @@ pub(crate) use layout::tests::masked_numbers;
 pub use layout::{KeyLayout, KeyWidth};
 pub use regroup::{Method, Scratch};
 pub use rows::Rows;
-pub use source::{Cells, FrequencySource, PackedKeys, RecordKeys, Records};
+pub use source::{DistinctRecords, FrequencySource, PackedKeys, RecordKeys, Records};
 pub(crate) use source::{counted, records_for};
 pub use stored::{Store, Stored};
 pub(crate) use tally::{Count, Counters, Lot, Picked, Picking, Tally, Word};
@@ -44,7 +44,7 @@ use rayon::prelude::*;
 
 use crate::group::{Group, Measures, Names};
 use crate::lattice::Grouping;
-use key::{Key, Wide};
+use key::{BitKey, Wide};
 use layout::Packed;
 use regroup::regroup;
 
@@ -66,7 +66,7 @@ pub(crate) enum Keys {
 }
 
 /// A key that fits a machine word or two, with the way to and from those of unknown width.
-pub(crate) trait PackedWord: Key + Word {
+pub(crate) trait PackedWord: BitKey + Word {
     /// The keys, if they are of this type.
     fn of(keys: &Keys) -> Option<&[Self]>;
     /// The same of records.
@@ -186,7 +186,7 @@ impl FrequencySet {
         with_keys!(self.layout, &self.keys, |keys, packed| self.merge(keys, packed, to, scratch))
     }
 
-    fn merge<K: Key>(
+    fn merge<K: BitKey>(
         &self,
         keys: &[K],
         packed: &Packed<K>,
@@ -297,7 +297,7 @@ impl FrequencySet {
             // Most records are in none: a bit for each hash that a group has spares them the search.
             let n_bits = (16 * keys.len()).next_power_of_two();
             let mixer = key::mixer();
-            let bit = |key: &_| Key::mix(key, mixer) as usize & (n_bits - 1);
+            let bit = |key: &_| BitKey::mix(key, mixer) as usize & (n_bits - 1);
             let mut is_taken = vec![0_u64; n_bits.div_ceil(64)];
             for key in keys {
                 is_taken[bit(key) / 64] |= 1 << (bit(key) % 64);
@@ -320,6 +320,6 @@ impl Names for FrequencySet {
     }
 }
 
-fn pick<K: Key>(keys: &[K], group_idxs: &[u32]) -> Keys {
+fn pick<K: BitKey>(keys: &[K], group_idxs: &[u32]) -> Keys {
     K::wrap(group_idxs.iter().map(|&at| keys[at as usize].clone()).collect())
 }

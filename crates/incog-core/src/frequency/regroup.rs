@@ -15,7 +15,7 @@
 //! Groups come out sorted, in the order of their first key, or part by part, and parts are by a hash with a seed:
 //! nobody may rest on the order. The dense array lives in a [`Scratch`], clean from one use to the next.
 
-use crate::frequency::key::{self, Key};
+use crate::frequency::key::{self, BitKey};
 use crate::frequency::layout::{Run, Target};
 use crate::hash::Mixer;
 
@@ -73,7 +73,7 @@ const PARTS: usize = 256;
 const SAMPLE: usize = 1 << 14;
 
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
-pub(crate) fn regroup<K: Key>(
+pub(crate) fn regroup<K: BitKey>(
     keys: &[K],
     weights: Option<&[u64]>,
     target: &Target<K>,
@@ -128,7 +128,7 @@ fn count(numbers: &[u32], cells: &mut [u32], n_cells: usize) {
 
 /// The number of a key's cell: its kept bits, pushed together.
 #[inline]
-fn cell_of<K: Key>(key: &K, runs: &[Run]) -> usize {
+fn cell_of<K: BitKey>(key: &K, runs: &[Run]) -> usize {
     let mut cell = 0;
     for run in runs {
         cell |= key.extract(run.down, run.mask);
@@ -143,7 +143,7 @@ struct Job<'a, K> {
     assignment: Assignment,
 }
 
-impl<K: Key> Job<'_, K> {
+impl<K: BitKey> Job<'_, K> {
     /// Are most keys in a class of their own, judging by a sample spread over all of them?
     ///
     /// Attributes are often correlated: 38 bits may tell apart a few thousand groups only, and then a hash table
@@ -403,7 +403,7 @@ struct Index<K> {
     mixer: Mixer,
 }
 
-impl<K: Key> Index<K> {
+impl<K: BitKey> Index<K> {
     const FIRST_BITS: u32 = 10;
 
     fn new() -> Self {

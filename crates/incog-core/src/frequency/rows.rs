@@ -13,8 +13,8 @@ use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::stored::Gathered;
 use crate::frequency::{
-    Cells, Counters, FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Keys, Lot, Method, PackedKeys,
-    PackedWord, RecordKeys, Records, Scratch, with_keys,
+    BitKey, Counters, DistinctRecords, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Keys, Lot, Method,
+    PackedKeys, PackedWord, RecordKeys, Records, Scratch, with_keys,
 };
 use crate::group::{Demand, Measures, NOBODY, Pairs, persons_of};
 use crate::hash;
@@ -181,7 +181,7 @@ impl Rows {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn group<K: Key>(
+    fn group<K: BitKey>(
         &self,
         keys: &[K],
         packed: &Packed<K>,
@@ -239,7 +239,7 @@ impl Rows {
 
     /// Groups many records by several threads: each a share, and then their groups once more. `None` where that would take
     /// longer.
-    fn group_shared<K: Key>(
+    fn group_shared<K: BitKey>(
         &self,
         keys: &[K],
         target: &Target<K>,
@@ -297,7 +297,12 @@ impl Rows {
         demand.histograms.iter().map(codes_of).collect()
     }
 
-    fn collect_cells<K: Key>(&self, keys: &[K], packed: &Packed<K>, demand: &Demand) -> Result<Cells> {
+    fn collect_cells<K: BitKey>(
+        &self,
+        keys: &[K],
+        packed: &Packed<K>,
+        demand: &Demand,
+    ) -> Result<DistinctRecords> {
         let (persons, sensitive) = (self.persons_for(demand)?, self.sensitive_for(demand)?);
         let heights = self.layout.heights();
         let target = packed.target(&self.layout, &Grouping::of_levels(&vec![0; heights.len()]));
@@ -327,7 +332,7 @@ impl Rows {
             (0..heights.len()).map(move |at| packed.label(&self.layout, &keys[record], at, 0))
         });
         let of_cells = |codes: &[u32]| first_records.iter().map(|&record| codes[record]).collect();
-        Ok(Cells {
+        Ok(DistinctRecords {
             labels: labels.collect(),
             persons: persons.map(of_cells),
             sensitive: sensitive.iter().map(|&(_, codes)| of_cells(codes)).collect(),
@@ -413,7 +418,7 @@ impl Records for Rows {
         });
     }
 
-    fn cells(&self, demand: &Demand) -> Result<Cells> {
+    fn cells(&self, demand: &Demand) -> Result<DistinctRecords> {
         with_keys!(self.layout, &self.keys, |keys, packed| self.collect_cells(keys, packed, demand))
     }
 

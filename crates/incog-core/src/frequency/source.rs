@@ -175,19 +175,19 @@ pub trait Records: Sync {
     fn visit_sensitive(&self, column: usize, visit: &mut dyn FnMut(&[u32])) -> Result<()>;
 
     /// The records as cells, for searches that recode some of the records of a group and not others.
-    fn cells(&self, demand: &Demand) -> Result<Cells>;
+    fn cells(&self, demand: &Demand) -> Result<DistinctRecords>;
 
     /// The records that are to be kept, in order, as a source of its own with the same layout.
     fn some_records(&self, is_kept: &[bool]) -> Box<dyn FrequencySource>;
 }
 
-/// All records, those that nobody needs to tell apart as one cell: they have equal labels at level 0 and are equal in
+/// All records, with equal ones merged into one *cell*: its records have equal labels at level 0 and are equal in
 /// everything that was demanded.
 ///
 /// # Invariants
 /// Cells are numbered in the order of their first records, and none is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cells {
+pub struct DistinctRecords {
     /// The cell of each record.
     pub of_record: Vec<u32>,
     /// How many records each cell has.

@@ -16,7 +16,7 @@ use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::rows::{check_number, count_values};
 use crate::frequency::{
-    FrequencySet, FrequencySource, Key, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
+    BitKey, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
     Scratch,
 };
 use crate::group::{Demand, Measures};
@@ -212,7 +212,7 @@ impl<K> Default for Gathered<K> {
     }
 }
 
-impl<K: Key> Gathered<K> {
+impl<K: BitKey> Gathered<K> {
     /// Adds the groups of a part. As often as their number doubles, equal ones are put together.
     pub(super) fn add(&mut self, groups: Regrouped<K>, target: &Target<K>, scratch: &mut Scratch) {
         let n_new = groups.keys.len();

@@ -16,14 +16,14 @@
 //! grouped before searching starts.
 //!
 //! Where there are very many keys, several threads share the work ([`shared`]); keys that are not in memory come in parts
-//! ([`parts`]); and where only a verdict is asked, no groups are made ([`told`]).
+//! ([`parts`]); and where only a verdict is asked, no groups are made ([`below_k`]).
 //!
 //! Groups come out in the order of their first key, or part by part; parts are by a hash with a seed, so nobody may rest on the
 //! order. Cost: about 2 ns a key where the counters fit the cache; memory: the counters, and the groups.
 
 mod parts;
 mod shared;
-mod told;
+mod below_k;
 
 use incog_kernels::{Compress, CompressWide};
 
@@ -574,7 +574,7 @@ mod tests {
         groups.into_iter().map(|(key, rows)| (key, rows.min(most))).collect()
     }
 
-    /// Compares with the definition. Returns how often groups were only told of.
+    /// Compares with the definition. Returns how often rows below k were counted without making groups.
     fn check<C: Count>(keys: &[u64], rows: &[u64], mask: u64) -> usize {
         let expected = naive(keys, rows, mask, C::MOST);
         let tally = Tally { keys: keys.to_vec(), rows: rows.iter().map(|&rows| C::of(rows)).collect() };
@@ -602,7 +602,7 @@ mod tests {
             }
             assert!(counters.cells.iter().all(|cell| *cell == C::default()), "{name} leaves zeros");
         }
-        let mut n_told = 0;
+        let mut n_counted_below = 0;
         for k in [2, 7, 255] {
             let below = naive(keys, rows, mask, u64::MAX).into_iter().filter(|&(_, rows)| rows < k);
             let below: BTreeMap<u64, u64> = below.collect();
@@ -612,14 +612,18 @@ mod tests {
                 for fields in [None, fields(keys, mask)] {
                     let fields: Option<Vec<&Field>> = fields.as_ref().map(|fields| fields.iter().collect());
                     let numbering = |most| Numbering::new(fields.as_ref()?, most);
-                    let Some(told) = counters.tell(tally.lot(), mask, numbering, k, budget) else {
+                    let Some(below_k) = counters.count_below_k(tally.lot(), mask, numbering, k, budget)
+                    else {
                         continue;
                     };
-                    n_told += 1;
-                    assert_eq!(told, (expected.len(), n_below));
+                    n_counted_below += 1;
+                    assert_eq!(below_k, (expected.len(), n_below));
                     let left = if n_below <= budget { below.clone() } else { BTreeMap::new() };
                     assert_eq!(groups(&counters), left);
-                    assert!(counters.cells.iter().all(|cell| *cell == C::default()), "telling leaves zeros");
+                    assert!(
+                        counters.cells.iter().all(|cell| *cell == C::default()),
+                        "counting below k leaves zeros"
+                    );
                 }
             }
         }
@@ -630,7 +634,7 @@ mod tests {
             counters.merge(Lot::records(keys), mask);
             assert_eq!(groups(&counters), expected);
         }
-        n_told
+        n_counted_below
     }
 
     /// The bits of a mask that stand together, eleven at most, with the values that keys have there.
@@ -693,7 +697,7 @@ mod tests {
 
     /// More patterns of bits than there can be cells, and few groups.
     #[test]
-    fn groups_are_told_of_by_their_numbers() {
+    fn groups_below_k_are_counted_without_making_any() {
         let some_values: Vec<u64> = draw(5000, 7).iter().map(|key| key & 0x9090_9090_9090).collect();
         let rows: Vec<u64> = draw(5000, 9).iter().map(|bits| 1 + bits % 300).collect();
         let mask = 0xF0F0_F0F0_F0F0;
@@ -717,10 +721,10 @@ mod tests {
                 narrow.keys().iter().map(|&key| spread(key)).zip(narrow.rows().iter().copied()).collect();
             let found = counters.keys().iter().copied().zip(counters.rows().iter().copied()).collect();
             assert_eq!(expected, found);
-            let told = counters.tell(Lot::records(&wide), spread(mask), |_| None, 20, u64::MAX);
-            assert_eq!(told, narrow.tell(Lot::records(&keys), mask, |_| None, 20, u64::MAX));
-            assert_eq!(told.is_some(), mask != u64::MAX);
-            if let Some((n_groups, rows_below)) = told {
+            let below_k = counters.count_below_k(Lot::records(&wide), spread(mask), |_| None, 20, u64::MAX);
+            assert_eq!(below_k, narrow.count_below_k(Lot::records(&keys), mask, |_| None, 20, u64::MAX));
+            assert_eq!(below_k.is_some(), mask != u64::MAX);
+            if let Some((n_groups, rows_below)) = below_k {
                 let below: BTreeMap<u128, u8> = expected.into_iter().filter(|&(_, rows)| rows < 20).collect();
                 assert_eq!(rows_below, below.values().map(|&rows| u64::from(rows)).sum());
                 assert!(rows_below > 0 && n_groups > below.len());

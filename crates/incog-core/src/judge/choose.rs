@@ -149,14 +149,14 @@ fn groups_of_subsets(numbers: &[f64], most: f64) -> f64 {
 
 /// A level of an attribute that has several labels.
 #[derive(Debug, Clone, Copy)]
-struct Level {
+struct LevelLabels {
     n_labels: usize,
     /// The share of the records that the rarest has.
     rarest: f64,
 }
 
 /// The levels with several labels of each attribute that has any, the most detailed first.
-fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<Level>>> {
+fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<LevelLabels>>> {
     let layout = source.layout();
     let mut scratch = Scratch::default();
     let mut attributes = Vec::new();
@@ -174,7 +174,7 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<Level>>> {
         for level in (0..=height).filter(|&level| layout.n_labels(attribute, level) > 1) {
             let n_labels = layout.n_labels(attribute, level);
             if source.n_rows() > MAX_COUNTED {
-                levels.push(Level { n_labels, rarest: 1.0 / n_labels as f64 });
+                levels.push(LevelLabels { n_labels, rarest: 1.0 / n_labels as f64 });
                 continue;
             }
             let set = match &counted {
@@ -182,7 +182,7 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<Level>>> {
                 Some(below) => below.roll_up(&grouping(level), &mut scratch),
             };
             let fewest = set.measures().rows().iter().copied().min().unwrap_or(0);
-            levels.push(Level { n_labels, rarest: fewest as f64 / source.n_rows() as f64 });
+            levels.push(LevelLabels { n_labels, rarest: fewest as f64 / source.n_rows() as f64 });
             counted = Some(set);
         }
         if !levels.is_empty() {
@@ -193,11 +193,12 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<Level>>> {
 }
 
 /// How many families have nodes to judge, and what intersecting their sets costs.
-fn families(attributes: &[Vec<Level>], n: f64, least: f64) -> (f64, f64) {
+fn families(attributes: &[Vec<LevelLabels>], n: f64, least: f64) -> (f64, f64) {
     let (mut n_families, mut cost) = (0.0, 0.0);
     for subset in 1_u64..1 << attributes.len() {
         let members = || (0..attributes.len()).filter(|at| subset >> at & 1 == 1).map(|at| &attributes[at]);
-        let least_rare = |levels: &[Level]| *levels.last().expect("only attributes with levels are here");
+        let least_rare =
+            |levels: &[LevelLabels]| *levels.last().expect("only attributes with levels are here");
         let mut records = members().fold(n, |records, levels| records * least_rare(levels).rarest);
         if records < least {
             continue;
@@ -205,7 +206,7 @@ fn families(attributes: &[Vec<Level>], n: f64, least: f64) -> (f64, f64) {
         let mut n_groups = 1.0;
         for levels in members() {
             let top = least_rare(levels);
-            let of = |level: &Level| records / top.rarest * level.rarest;
+            let of = |level: &LevelLabels| records / top.rarest * level.rarest;
             let level = levels.iter().find(|level| of(level) >= least).copied().unwrap_or(top);
             records = of(&level);
             n_groups *= level.n_labels as f64;
@@ -231,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_family_counts_where_its_least_rare_labels_leave_k_records() {
-        let half = vec![Level { n_labels: 2, rarest: 0.5 }];
-        let fine = vec![Level { n_labels: 10, rarest: 0.01 }, Level { n_labels: 2, rarest: 0.5 }];
+        let half = vec![LevelLabels { n_labels: 2, rarest: 0.5 }];
+        let fine = vec![LevelLabels { n_labels: 10, rarest: 0.01 }, LevelLabels { n_labels: 2, rarest: 0.5 }];
         // Of 100 records a half each leave 50 and 25.
         let (n_families, _) = families(&[half.clone(), half.clone()], 100.0, 26.0);
         assert_eq!(n_families, 2.0, "each alone, not both");
@@ -242,7 +243,8 @@ mod tests {
 
     #[test]
     fn levels_are_lowered_as_far_as_k_records_are_left() {
-        let levels = vec![Level { n_labels: 10, rarest: 0.01 }, Level { n_labels: 2, rarest: 0.5 }];
+        let levels =
+            vec![LevelLabels { n_labels: 10, rarest: 0.01 }, LevelLabels { n_labels: 2, rarest: 0.5 }];
         let (_, detailed) = families(std::slice::from_ref(&levels), 51_200.0, 512.0);
         let (_, general) = families(&[levels], 51_200.0, 513.0);
         assert_eq!(detailed, 10.0 * 100.0 * INTERSECT);

@@ -28,7 +28,7 @@ pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
 pub use cube::{CubeOptions, Materialize};
 pub use snapshots::refused_rows;
-pub(crate) use snapshots::{Counted, Forecast, NodeJudge, Sizes, Verdict, node_judge};
+pub(crate) use snapshots::{Detail, Forecast, NodeJudge, Sizes, Verdict, node_judge};
 
 use std::mem::discriminant;
 

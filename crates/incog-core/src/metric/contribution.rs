@@ -19,7 +19,7 @@
 use std::sync::{Arc, RwLock};
 
 use crate::metric::Costs;
-use crate::metric::statistics::Seen;
+use crate::metric::statistics::RowsByLabel;
 use crate::recoding::Side;
 
 /// A weight for each label.
@@ -161,19 +161,19 @@ impl Costs {
         let weights = self.weights_of(contribution);
         let suppressed = u128::from(node.suppressed_rows) * u128::from(weights.everything[attribute]);
         let at_level = |level: u8| weights.totals[attribute][usize::from(level)];
-        let released = match (node.seen(), node.levels.get(attribute)) {
-            (Seen::Nothing, Some(&level)) => at_level(level),
-            (Seen::Nothing, None) => 0,
-            (Seen::Sums(sums), Some(&level)) => at_level(level) - sums[attribute],
-            (Seen::Sums(sums), None) => sums[attribute],
-            (Seen::Suppressed(labels), level) => {
+        let released = match (node.rows_by_label(), node.levels.get(attribute)) {
+            (RowsByLabel::Nothing, Some(&level)) => at_level(level),
+            (RowsByLabel::Nothing, None) => 0,
+            (RowsByLabel::Sums(sums), Some(&level)) => at_level(level) - sums[attribute],
+            (RowsByLabel::Sums(sums), None) => sums[attribute],
+            (RowsByLabel::Suppressed(labels), level) => {
                 let level = level.copied().unwrap_or(0);
                 let of_labels = &weights.of_labels[attribute][usize::from(level)];
                 let weight =
                     |&(label, rows): &(u32, u64)| u128::from(of_labels[label as usize]) * u128::from(rows);
                 at_level(level) - labels[attribute].iter().map(weight).sum::<u128>()
             }
-            (Seen::Released(sides), _) => {
+            (RowsByLabel::Released(sides), _) => {
                 let weight = |&(side, rows): &(Side, u64)| {
                     u128::from((contribution.weight)(&self.covers(attribute, side))) * u128::from(rows)
                 };

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use crate::hierarchy::{Attribute, Attributes};
 use crate::metric::statistics::{ORDERED_HEIGHT, climbed as climbed_by_side, ratio};
-use crate::metric::{Cells, Costs, Metric, Needs, Statistics};
+use crate::metric::{Costs, LabelCounts, Metric, Needs, Statistics};
 use crate::recoding::Recoding;
 use crate::registry::{Entry, Status};
 
@@ -108,7 +108,7 @@ impl Distortion {
     }
 
     /// The distortion of released cells; rows that are not released count as suppressed.
-    pub fn of_cells(cells: &Cells, attributes: &Attributes, n_rows: u64) -> Self {
+    pub fn of_cells(cells: &LabelCounts, attributes: &Attributes, n_rows: u64) -> Self {
         let column = |(at, attribute): (usize, &Attribute)| {
             let domain = cells.domain(at);
             let height = u128::from(domain.map_or(attribute.full_height(), |_| ORDERED_HEIGHT));

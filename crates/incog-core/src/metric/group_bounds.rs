@@ -65,7 +65,7 @@ impl GroupBounds {
     pub(crate) fn first_sums(&self, lattice: &Lattice, costs: &Costs) -> Vec<u64> {
         let (n, least) = (self.n_rows as f64, self.least as f64);
         let crowd = |position: usize, level: usize| {
-            let (n_labels, squares) = costs.crowds[lattice.attributes()[position]][level];
+            let (n_labels, squares) = costs.size_moments[lattice.attributes()[position]][level];
             let n_labels = n_labels.max(1) as f64;
             // How much more than evenly the rows are dealt out to the labels.
             (n_labels, squares as f64 * n_labels / (n * n).max(1.0))

@@ -9,11 +9,11 @@
 //! single leaf costs 0 unless suppressed; leaves are those of the hierarchy, whether or not they occur in the
 //! data. Ties go to the lower height, then to the level vector in column order.
 //!
-//! Local recoding is scored by the same formulas, from its [`Cells`]: where all rows have the levels of a node it has the
+//! Local recoding is scored by the same formulas, from its [`LabelCounts`]: where all rows have the levels of a node it has the
 //! node's scores. Its height is the mean over the released rows.
 
 mod fraction;
-mod cells;
+mod label_counts;
 mod contribution;
 mod label_tally;
 mod statistics;
@@ -28,13 +28,13 @@ mod group_size;
 mod distortion;
 mod non_uniform_entropy;
 
-pub use cells::Cells;
 pub(crate) use contribution::Weights;
 pub use contribution::{Contribution, Covers};
 pub use distortion::Distortion;
 pub(crate) use group_bounds::GroupBounds;
+pub use label_counts::LabelCounts;
 pub(crate) use ranking::Ranking;
-pub(crate) use statistics::Spreads;
+pub(crate) use statistics::NodeSums;
 pub use statistics::{Costs, MAX_WEIGHT, MIN_WEIGHT, Statistics, is_weight};
 pub use survey::{Scored, best, describe};
 

@@ -11,7 +11,7 @@ use crate::judge::{Problem, Sizes};
 use crate::lattice::Grouping;
 use crate::metric::contribution::Known;
 use crate::metric::label_tally::LabelTally;
-use crate::metric::{Cells, Metric, Weights};
+use crate::metric::{LabelCounts, Metric, Weights};
 use crate::recoding::{CellSums, Domain, Domains, PerBox, PerValue, Side, Sums, ValueTable};
 
 /// Weights beyond this say nothing that this does not say.
@@ -43,15 +43,15 @@ pub struct Costs {
     /// The user's weight of each attribute; 1 unless given.
     pub weights: Vec<f64>,
     /// For each attribute and level, the sum over all rows of (leaves under the row's label − 1).
-    spread: Vec<Vec<u128>>,
+    excess_leaves: Vec<Vec<u128>>,
     /// For each attribute and level, the rows of the label that has the fewest.
-    pub(crate) rarest: Vec<Vec<u64>>,
+    pub(crate) rarest_rows: Vec<Vec<u64>>,
     /// For each attribute and level, the sum over its labels of the square roots of their rows.
-    pub(crate) roots: Vec<Vec<f64>>,
+    pub(crate) sqrt_mass: Vec<Vec<f64>>,
     /// For each attribute and level, how many labels have rows, and the sum of the squares of those rows.
-    pub(super) crowds: Vec<Vec<(u64, u128)>>,
+    pub(super) size_moments: Vec<Vec<(u64, u128)>>,
     /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
-    widest: Vec<Vec<Vec<(u64, u64)>>>,
+    rows_by_excess: Vec<Vec<Vec<(u64, u64)>>>,
     /// For each attribute and level, the rows of each label.
     pub(super) rows_of_labels: Arc<Vec<Vec<Vec<u64>>>>,
     /// For each attribute and level, the leaves under each label.
@@ -69,8 +69,8 @@ pub struct Costs {
 impl Costs {
     /// Counts the values of each attribute once; of several attributes at a time, where that is as cheap as one.
     pub fn new(problem: Problem<'_>, attributes: &Attributes) -> Result<Self> {
-        let (mut spread, mut rarest, mut widest) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut crowds, mut roots) = (Vec::new(), Vec::new());
+        let (mut excess_leaves, mut rarest_rows, mut rows_by_excess) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut size_moments, mut sqrt_mass) = (Vec::new(), Vec::new());
         let mut rows_of_labels = Vec::new();
         let layout = problem.source.layout();
         let mut start = 0;
@@ -89,11 +89,11 @@ impl Costs {
             let values = counted(problem.source, &together, &Demand::default(), Method::Auto)?;
             for at in start..end {
                 let levels = LevelCosts::of(at, &attributes[at], &values);
-                spread.push(levels.spread);
-                rarest.push(levels.rarest);
-                roots.push(levels.roots);
-                crowds.push(levels.crowds);
-                widest.push(levels.widest);
+                excess_leaves.push(levels.excess_leaves);
+                rarest_rows.push(levels.rarest_rows);
+                sqrt_mass.push(levels.sqrt_mass);
+                size_moments.push(levels.size_moments);
+                rows_by_excess.push(levels.rows_by_excess);
                 rows_of_labels.push(levels.rows);
             }
             start = end;
@@ -109,11 +109,11 @@ impl Costs {
                 .collect(),
             leaves: attributes.iter().map(|attribute| attribute.hierarchy().n_leaves()).collect(),
             weights: vec![1.0; attributes.len()],
-            spread,
-            rarest,
-            roots,
-            crowds,
-            widest,
+            excess_leaves,
+            rarest_rows,
+            sqrt_mass,
+            size_moments,
+            rows_by_excess,
             rows_of_labels: Arc::new(rows_of_labels),
             leaves_of_labels: Arc::new(attributes.iter().map(leaves_of_labels).collect()),
             labels_of_values: Arc::new(
@@ -195,9 +195,9 @@ impl Costs {
     }
 
     /// The most that (leaves under the label − 1) can add up to over so many rows, at a level of an attribute.
-    fn most_spread(&self, attribute: usize, level: u8, mut rows: u64) -> u128 {
+    fn most_excess_leaves(&self, attribute: usize, level: u8, mut rows: u64) -> u128 {
         let mut sum = 0;
-        for &(others, n_rows) in &self.widest[attribute][usize::from(level)] {
+        for &(others, n_rows) in &self.rows_by_excess[attribute][usize::from(level)] {
             let taken = rows.min(n_rows);
             sum += u128::from(taken) * u128::from(others);
             rows -= taken;
@@ -213,10 +213,10 @@ impl Costs {
             return (suppressed, 1);
         }
         let kept = match &node.cells {
-            Some(cells) => cells[attribute].spread,
+            Some(cells) => cells[attribute].excess_leaves,
             None => {
                 let level = usize::from(node.levels[attribute]);
-                self.spread[attribute][level] - node.suppressed_spread[attribute]
+                self.excess_leaves[attribute][level] - node.suppressed_excess_leaves[attribute]
             }
         };
         (kept + suppressed * most, most)
@@ -236,11 +236,11 @@ impl Costs {
 /// What [`Costs`] knows of each level of one attribute.
 #[derive(Default)]
 struct LevelCosts {
-    spread: Vec<u128>,
-    rarest: Vec<u64>,
-    roots: Vec<f64>,
-    crowds: Vec<(u64, u128)>,
-    widest: Vec<Vec<(u64, u64)>>,
+    excess_leaves: Vec<u128>,
+    rarest_rows: Vec<u64>,
+    sqrt_mass: Vec<f64>,
+    size_moments: Vec<(u64, u128)>,
+    rows_by_excess: Vec<Vec<(u64, u64)>>,
     rows: Vec<Vec<u64>>,
 }
 
@@ -265,21 +265,22 @@ impl LevelCosts {
         for level in 0..=attribute.height() {
             let labels = || by_label.iter().enumerate().filter(|(_, rows)| **rows > 0);
             let others = |label: usize| hierarchy.leaves_under(level, label as u32) - 1;
-            let mut widest: Vec<(u64, u64)> = labels().map(|(label, &rows)| (others(label), rows)).collect();
-            costs
-                .spread
-                .push(widest.iter().map(|&(others, rows)| u128::from(rows) * u128::from(others)).sum());
-            costs.rarest.push(widest.iter().map(|&(_, rows)| rows).min().unwrap_or(0));
-            costs.roots.push(widest.iter().map(|&(_, rows)| (rows as f64).sqrt()).sum());
-            let squares = widest.iter().map(|&(_, rows)| u128::from(rows) * u128::from(rows)).sum();
-            costs.crowds.push((widest.len() as u64, squares));
-            widest.sort_unstable_by(|a, b| b.cmp(a));
-            widest.dedup_by(|next, kept| {
+            let mut rows_by_excess: Vec<(u64, u64)> =
+                labels().map(|(label, &rows)| (others(label), rows)).collect();
+            costs.excess_leaves.push(
+                rows_by_excess.iter().map(|&(others, rows)| u128::from(rows) * u128::from(others)).sum(),
+            );
+            costs.rarest_rows.push(rows_by_excess.iter().map(|&(_, rows)| rows).min().unwrap_or(0));
+            costs.sqrt_mass.push(rows_by_excess.iter().map(|&(_, rows)| (rows as f64).sqrt()).sum());
+            let squares = rows_by_excess.iter().map(|&(_, rows)| u128::from(rows) * u128::from(rows)).sum();
+            costs.size_moments.push((rows_by_excess.len() as u64, squares));
+            rows_by_excess.sort_unstable_by(|a, b| b.cmp(a));
+            rows_by_excess.dedup_by(|next, kept| {
                 let is_same = next.0 == kept.0;
                 kept.1 += if is_same { next.1 } else { 0 };
                 is_same
             });
-            costs.widest.push(widest);
+            costs.rows_by_excess.push(rows_by_excess);
             if level < attribute.height() {
                 let mut above = vec![0; hierarchy.labels(level + 1).len()];
                 for (label, &rows) in labels() {
@@ -300,7 +301,7 @@ pub(super) const ORDERED_HEIGHT: u8 = 1;
 impl CellSums {
     fn add(&mut self, side: Side, rows: u64, attribute: &Attribute, domain: Option<&Domain>) {
         self.climbed += u128::from(rows) * u128::from(climbed(side, attribute, domain));
-        self.spread += u128::from(rows) * u128::from(side.leaves(attribute, domain) - 1);
+        self.excess_leaves += u128::from(rows) * u128::from(side.leaves(attribute, domain) - 1);
     }
 }
 
@@ -319,7 +320,7 @@ pub(super) fn ratio(part: u128, of: u128) -> f64 {
 
 /// How much vaguer than a value each label is, by the codes of groups: for the suppressed rows of many nodes.
 #[derive(Debug)]
-pub(crate) struct Spreads<'a> {
+pub(crate) struct NodeSums<'a> {
     layout: &'a KeyLayout,
     attributes: &'a Attributes,
     /// For each attribute and level. Made when first asked for.
@@ -339,7 +340,7 @@ struct Others {
     of_all: Option<u64>,
 }
 
-impl<'a> Spreads<'a> {
+impl<'a> NodeSums<'a> {
     /// For searches by a metric.
     pub(crate) fn new(
         layout: &'a KeyLayout,
@@ -350,7 +351,7 @@ impl<'a> Spreads<'a> {
         let levels = |attribute: &Attribute| (0..=attribute.height()).map(|_| OnceLock::new()).collect();
         let unknown = || attributes.iter().map(levels).collect();
         let weights = metric.contributes().map(|contribution| (costs.weights_of(contribution), unknown()));
-        Spreads { layout, attributes, others: unknown(), weights }
+        NodeSums { layout, attributes, others: unknown(), weights }
     }
 
     fn others(&self, attribute: usize, level: u8) -> &Others {
@@ -386,7 +387,7 @@ impl<'a> Spreads<'a> {
             sum
         };
         let attributes = 0..self.attributes.len();
-        let suppressed_spread =
+        let suppressed_excess_leaves =
             attributes.clone().map(|at| sum(at, self.others(at, node.levels[at]))).collect();
         if let Some((weights, of_codes)) = &self.weights {
             let weighed = attributes.map(|at| {
@@ -396,9 +397,9 @@ impl<'a> Spreads<'a> {
                     .get_or_init(|| self.by_code(at, level, |label| of_labels[label as usize]));
                 sum(at, of_codes)
             });
-            node.seen = Seen::Sums(weighed.collect());
+            node.rows_by_label = RowsByLabel::Sums(weighed.collect());
         }
-        node.suppressed_spread = suppressed_spread;
+        node.suppressed_excess_leaves = suppressed_excess_leaves;
         node
     }
 }
@@ -417,16 +418,16 @@ pub struct Statistics {
     /// Sum of the squared row counts of released groups.
     pub sum_of_squares: u128,
     /// For each attribute, the sum over suppressed rows of (leaves under the row's label − 1).
-    suppressed_spread: Vec<u128>,
+    suppressed_excess_leaves: Vec<u128>,
     /// For each attribute, sums over the released cells, where recoding is local.
     cells: Option<Vec<CellSums>>,
     /// What contributions are added up over.
-    seen: Seen,
+    rows_by_label: RowsByLabel,
 }
 
 /// How many rows have which label, as far as metrics need to know that contribute weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum RowsByLabel {
     /// Nobody has looked, or nothing is suppressed.
     Nothing,
     /// For each attribute, the weights of the metric that a search aims at: those of the suppressed rows of a node, of the
@@ -440,21 +441,21 @@ pub(crate) enum Seen {
 
 impl Statistics {
     /// What contributions are added up over.
-    pub(super) fn seen(&self) -> &Seen {
-        &self.seen
+    pub(super) fn rows_by_label(&self) -> &RowsByLabel {
+        &self.rows_by_label
     }
 
     /// All that is known of a node at which nothing is suppressed and whose groups were not looked at.
     pub(crate) fn of_levels(levels: Vec<u8>) -> Self {
         Statistics {
-            suppressed_spread: vec![0; levels.len()],
+            suppressed_excess_leaves: vec![0; levels.len()],
             levels,
             suppressed_rows: 0,
             n_groups: 0,
             smallest_group: None,
             sum_of_squares: 0,
             cells: None,
-            seen: Seen::Nothing,
+            rows_by_label: RowsByLabel::Nothing,
         }
     }
 
@@ -474,9 +475,11 @@ impl Statistics {
         debug_assert!(level <= self.levels[attribute]);
         let mut lowered = self.clone();
         lowered.levels[attribute] = level;
-        let most = costs.most_spread(attribute, level, self.suppressed_rows);
-        lowered.suppressed_spread[attribute] = self.suppressed_spread[attribute].min(most);
-        if let (Seen::Sums(sums), Some(contribution)) = (&mut lowered.seen, metric.contributes()) {
+        let most = costs.most_excess_leaves(attribute, level, self.suppressed_rows);
+        lowered.suppressed_excess_leaves[attribute] = self.suppressed_excess_leaves[attribute].min(most);
+        if let (RowsByLabel::Sums(sums), Some(contribution)) =
+            (&mut lowered.rows_by_label, metric.contributes())
+        {
             let most = costs.weights_of(contribution).most(attribute, level, self.suppressed_rows);
             sums[attribute] = sums[attribute].min(most);
         }
@@ -486,7 +489,7 @@ impl Statistics {
     /// Sums over the cells of a local recoding of a table of `n_rows` rows. `group_sizes` says how many groups have how
     /// many rows: (rows, groups).
     pub fn of_cells(
-        cells: &Cells,
+        cells: &LabelCounts,
         attributes: &Attributes,
         group_sizes: impl IntoIterator<Item = (u64, u64)>,
         n_rows: u64,
@@ -507,7 +510,8 @@ impl Statistics {
             }
             sums
         };
-        all.seen = Seen::Released((0..attributes.len()).map(|at| cells.counts(at).collect()).collect());
+        all.rows_by_label =
+            RowsByLabel::Released((0..attributes.len()).map(|at| cells.counts(at).collect()).collect());
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
     }
@@ -520,7 +524,7 @@ impl Statistics {
         let levels = values.by_slot(&levels)?;
         let judged = values.judge(problem, &levels)?;
         let sides = values.released(&levels, &judged);
-        Ok(Statistics { seen: Seen::Released(sides), ..Statistics::of_sums(judged.sums) })
+        Ok(Statistics { rows_by_label: RowsByLabel::Released(sides), ..Statistics::of_sums(judged.sums) })
     }
 
     /// What a search has added up.
@@ -531,7 +535,11 @@ impl Statistics {
             smallest_group: sums.smallest_group,
             sum_of_squares: sums.sum_of_squares,
             cells: Some(sums.cells),
-            seen: if sums.weighed.is_empty() { Seen::Nothing } else { Seen::Sums(sums.weighed) },
+            rows_by_label: if sums.weighed.is_empty() {
+                RowsByLabel::Nothing
+            } else {
+                RowsByLabel::Sums(sums.weighed)
+            },
             ..Statistics::of_levels(Vec::new())
         }
     }
@@ -562,7 +570,7 @@ impl Statistics {
             }
             sides.into_iter().collect()
         };
-        all.seen = Seen::Released((0..attributes.len()).map(sides).collect());
+        all.rows_by_label = RowsByLabel::Released((0..attributes.len()).map(sides).collect());
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
     }
@@ -595,12 +603,13 @@ impl Statistics {
             for (at, attribute) in attributes.iter().enumerate() {
                 let label = set.label(group_idx, at);
                 let others = attribute.hierarchy().leaves_under(node.levels[at], label) - 1;
-                node.suppressed_spread[at] += u128::from(rows) * u128::from(others);
+                node.suppressed_excess_leaves[at] += u128::from(rows) * u128::from(others);
                 labels[at].add(label, rows);
             }
         }
         if node.suppressed_rows > 0 {
-            node.seen = Seen::Suppressed(labels.into_iter().map(LabelTally::rows_by_label).collect());
+            let labels = labels.into_iter().map(LabelTally::rows_by_label).collect();
+            node.rows_by_label = RowsByLabel::Suppressed(labels);
         }
         Ok(node)
     }

@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{
+    Closure, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive, Unit,
+};
 use crate::registry::{Entry, Status};
 
 /// The model in the registry.
@@ -21,7 +23,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const ALPHA: Parameter = Parameter {
     name: "alpha",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number above 0 and at most 1, such as 0.5",
     about: "The greatest share of a group that a value may have: 0.5, \"50%\" or \"1/2\".",
     samples: &["0.5", "1/3", "0.25", "0.4", "2/3", "0.75", "1"],
@@ -29,7 +31,7 @@ const ALPHA: Parameter = Parameter {
 
 const VALUES: Parameter = Parameter {
     name: "values",
-    kind: Kind::Values,
+    kind: ParameterKind::Values,
     expects: "a list of values of the sensitive column",
     about: "The values that `alpha` is about, as if they were one; every value for itself unless given.",
     samples: &[],

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::parameters::Overall;
 use crate::privacy::{
-    Choice, Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive,
+    Choice, Closure, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive,
 };
 use crate::registry::{Entry, Status};
 
@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const BETA: Parameter = Parameter {
     name: "beta",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number above 0, such as 2",
     about: "By what part of itself a share may grow.",
     samples: &["0.1", "0.5", "1", "4/3", "2", "5"],
@@ -32,7 +32,7 @@ const BETA: Parameter = Parameter {
 
 const LIKENESS: Parameter = Parameter {
     name: "likeness",
-    kind: Kind::Choice(Choice {
+    kind: ParameterKind::Choice(Choice {
         about: "Which bound beta-likeness sets.",
         names: &[
             ("basic", "A share grows by at most beta of itself."),

@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::parameters::Overall;
-use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::privacy::{
+    Closure, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive,
+};
 use crate::registry::{Entry, Status};
 
 /// The model in the registry.
@@ -22,7 +24,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const DELTA: Parameter = Parameter {
     name: "delta",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number above 0, such as 1.5",
     about: "How far the logarithm of a share may move.",
     samples: &["0.1", "0.5", "1", "1.5", "3"],

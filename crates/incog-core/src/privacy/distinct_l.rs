@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
-use crate::privacy::{Closure, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive};
+use crate::privacy::{Closure, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive};
 use crate::registry::{Entry, Status};
 
 /// The model in the registry.
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 pub(super) const L: Parameter = Parameter {
     name: "l",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number from 1, such as 3",
     about: "How many values a group has, in the sense of the model.",
     samples: &["1", "2", "3"],

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group};
-use crate::privacy::{Closure, Kind, Model, Parameter, Parameters, PrivacyModel, Unit};
+use crate::privacy::{Closure, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Unit};
 use crate::registry::{Entry, Status};
 
 /// The model in the registry.
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const K: Parameter = Parameter {
     name: "k",
-    kind: Kind::Whole,
+    kind: ParameterKind::Whole,
     expects: "a whole number from 1",
     about: "How many look alike at least.",
     samples: &["1", "2", "3", "5"],

@@ -48,7 +48,7 @@ pub use entropy_l::EntropyDiversity;
 pub use fraction::Fraction;
 pub(crate) use fraction::compare as compare_fractions;
 pub use k_anonymity::KAnonymity;
-pub use parameters::{Choice, Kind, Model, Parameter, Parameters, Sensitive, Unit, Value, build};
+pub use parameters::{Choice, Model, Parameter, ParameterKind, Parameters, Sensitive, Unit, Value, build};
 pub use policy::{Judgement, Policy, Pruning};
 pub use recursive_cl::RecursiveDiversity;
 pub use t_closeness::Closeness;

@@ -22,7 +22,7 @@ pub struct Parameter {
     /// The key in a job file.
     pub name: &'static str,
     /// What is written there.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// What may be written there, for messages: "a number above 0, such as 2".
     pub expects: &'static str,
     /// What it means, for whoever writes a job.
@@ -33,7 +33,7 @@ pub struct Parameter {
 
 /// What kind of thing is written for a parameter.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum ParameterKind {
     /// The name of the sensitive column.
     Column,
     /// A whole number.
@@ -77,7 +77,7 @@ impl Parameter {
     /// `sensitive`: the column whose values are protected.
     pub const SENSITIVE: Parameter = Parameter {
         name: "sensitive",
-        kind: Kind::Column,
+        kind: ParameterKind::Column,
         expects: "the name of a sensitive column",
         about: "The column whose values are protected; its role is \"sensitive\".",
         samples: &[],
@@ -108,15 +108,15 @@ pub struct Parameters {
 /// What is given for a parameter.
 #[derive(Debug, Clone)]
 pub enum Value {
-    /// For [`Kind::Whole`].
+    /// For [`ParameterKind::Whole`].
     Whole(u64),
-    /// For [`Kind::Number`].
+    /// For [`ParameterKind::Number`].
     Number(Fraction),
-    /// For [`Kind::Values`]: their codes.
+    /// For [`ParameterKind::Values`]: their codes.
     Values(Vec<u32>),
-    /// For [`Kind::Choice`].
+    /// For [`ParameterKind::Choice`].
     Name(&'static str),
-    /// For [`Kind::Distance`].
+    /// For [`ParameterKind::Distance`].
     Distance(Distance),
 }
 

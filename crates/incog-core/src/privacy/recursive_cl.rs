@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::distinct_l::L;
-use crate::privacy::{Closure, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit};
+use crate::privacy::{
+    Closure, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive, Unit,
+};
 use crate::registry::{Entry, Status};
 
 /// The model in the registry.
@@ -22,7 +24,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const C: Parameter = Parameter {
     name: "c",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number above 0, such as 2",
     about: "How many times as frequent as the rarer ones the most frequent value may be.",
     samples: &["0.5", "1", "2", "4/3", "5"],

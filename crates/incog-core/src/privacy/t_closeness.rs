@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::group::{Demand, Group};
 use crate::privacy::distance::Reference;
 use crate::privacy::{
-    Choice, Closure, Distance, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive,
+    Choice, Closure, Distance, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive,
 };
 use crate::registry::{Entry, Status};
 
@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry<Model> = Entry {
 
 const T: Parameter = Parameter {
     name: "t",
-    kind: Kind::Number,
+    kind: ParameterKind::Number,
     expects: "a number from 0 to 1, such as 0.2",
     about: "How far a group's distribution may be from that of all rows, from 0 to 1.",
     samples: &["0", "0.1", "1/6", "0.25", "1/3", "0.4", "0.5", "2/3", "1"],
@@ -34,7 +34,7 @@ const T: Parameter = Parameter {
 
 const DISTANCE: Parameter = Parameter {
     name: "distance",
-    kind: Kind::Distance(Choice {
+    kind: ParameterKind::Distance(Choice {
         about: "How far the values of a sensitive column are apart.",
         names: &[
             ("equal", "All alike."),
@@ -49,7 +49,7 @@ const DISTANCE: Parameter = Parameter {
 
 const ORDER: Parameter = Parameter {
     name: "order",
-    kind: Kind::Order,
+    kind: ParameterKind::Order,
     expects: "a list of all values, from the lowest to the highest",
     about: "With `distance = \"ordered\"`: every value, from the lowest to the highest. Numbers need no list.",
     samples: &[],
@@ -57,7 +57,7 @@ const ORDER: Parameter = Parameter {
 
 const HIERARCHY: Parameter = Parameter {
     name: "hierarchy",
-    kind: Kind::Hierarchy,
+    kind: ParameterKind::Hierarchy,
     expects: "a hierarchy, written as for a column",
     about: "With `distance = \"hierarchical\"`: the labels of the values, written as for a column.",
     samples: &[],

@@ -45,7 +45,7 @@ pub(crate) struct ValueDomain {
     pub(crate) texts: Vec<Vec<u32>>,
     n_texts: usize,
     /// For each level, how many leaves beside itself each slot's label stands for.
-    pub(crate) spread: Vec<Vec<u64>>,
+    pub(crate) excess_leaves: Vec<Vec<u64>>,
     /// For each level, what each slot's label weighs by the metric of the search; empty if that contributes no weights.
     pub(crate) weights: Vec<Vec<u64>>,
     /// For each level, its number in the whole hierarchy.
@@ -87,7 +87,7 @@ pub(crate) struct CellSums {
     /// The numbers of their levels in the whole hierarchy.
     pub(crate) climbed: u128,
     /// Leaves under the label − 1.
-    pub(crate) spread: u128,
+    pub(crate) excess_leaves: u128,
 }
 
 /// A number for each cell, equal where what was looked at is equal; and how many numbers there are. Numbers are given in the
@@ -309,7 +309,7 @@ impl ValueTable {
             let slot = self.slots[at][cell] as usize;
             let level = usize::from(levels[at][slot]);
             change(&mut sums.cells[at].climbed, rows * u128::from(domain.numbers[level]));
-            change(&mut sums.cells[at].spread, rows * u128::from(domain.spread[level][slot]));
+            change(&mut sums.cells[at].excess_leaves, rows * u128::from(domain.excess_leaves[level][slot]));
             if let Some(sum) = sums.weighed.get_mut(at) {
                 change(sum, rows * u128::from(domain.weights[level][slot]));
             }
@@ -376,12 +376,12 @@ impl ValueDomain {
             };
             texts.push(labels.iter().map(&mut text).collect());
         }
-        let spread_at = |(level, labels): (u8, &Vec<u32>)| {
+        let excess_leaves_at = |(level, labels): (u8, &Vec<u32>)| {
             labels.iter().map(|&label| hierarchy.leaves_under(level, label) - 1).collect()
         };
         ValueDomain {
             height,
-            spread: (0..=height).zip(&labels).map(spread_at).collect(),
+            excess_leaves: (0..=height).zip(&labels).map(excess_leaves_at).collect(),
             weights: Vec::new(),
             numbers: (0..=height).map(|level| attribute.level_number(level)).collect(),
             rows: vec![0; first_values.len()],
@@ -442,7 +442,7 @@ impl ValueDomain {
         for (slot, &level) in levels.iter().enumerate() {
             let (level, rows) = (usize::from(level), u128::from(self.rows[slot]));
             sums.climbed += rows * u128::from(self.numbers[level]);
-            sums.spread += rows * u128::from(self.spread[level][slot]);
+            sums.excess_leaves += rows * u128::from(self.excess_leaves[level][slot]);
         }
         sums
     }

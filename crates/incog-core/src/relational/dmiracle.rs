@@ -26,7 +26,7 @@ use crate::relational::bound::Bounds;
 use crate::relational::diversity::{Judge, Values};
 use crate::relational::flat::Flat;
 use crate::relational::miracle::cluster;
-use crate::relational::nearest::{Pool, Search};
+use crate::relational::nearest::{NearestOptions, Pool};
 use crate::relational::{Clustering, Database, Enforcement, Matcher, Options, Requirements};
 
 /// Clusters the persons of a database so that the sensitive values of each matched set satisfy what is required.
@@ -41,11 +41,12 @@ pub fn dmiracle(
     let matcher = Matcher::with(database, options);
     let values = Values::new(database, matcher.layout(), requirements)?;
     let bounds = Bounds::new(matcher.layout(), database);
-    let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
+    let search =
+        NearestOptions { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
     let raised = (enforcement == Enforcement::Distance).then_some(&values);
     let options = Options { k: options.k.max(2), ..*options };
     let (clusters, mut suppressed) =
-        cluster(database, Search { values: raised, ..search }, &options, progress)?;
+        cluster(database, NearestOptions { values: raised, ..search }, &options, progress)?;
     let mut judge = Judge::new(&values, requirements);
     let (mut diverse, mut violating) = split(&judge, clusters, progress)?;
     loop {
@@ -79,7 +80,7 @@ fn split(judge: &Judge<'_>, clusters: Vec<Flat>, progress: &Progress) -> Result<
 
 /// Merges clusters that are not diverse with each other until at most one is left.
 fn merge(
-    search: Search<'_>,
+    search: NearestOptions<'_>,
     judge: &Judge<'_>,
     violating: Vec<Flat>,
     diverse: &mut Vec<Flat>,

@@ -74,7 +74,7 @@ impl Layout {
 /// table and `n_members` records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Flat {
-    places: Vec<Place>,
+    places: Vec<TableStart>,
     labels: Vec<u32>,
     records: Vec<u32>,
     first: Vec<u32>,
@@ -84,7 +84,7 @@ pub(super) struct Flat {
 
 /// Where the parts of a table begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Place {
+struct TableStart {
     node: usize,
     label: usize,
     first: usize,
@@ -108,7 +108,7 @@ impl Flat {
     /// The next table begins here.
     fn begin_table(&mut self) {
         let node = self.records.len() / self.n_members;
-        self.places.push(Place { node, label: self.labels.len(), first: self.first.len() });
+        self.places.push(TableStart { node, label: self.labels.len(), first: self.first.len() });
     }
 
     /// The children of the next node of the table above begin here, or those of the last one have ended.

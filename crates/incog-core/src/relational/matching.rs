@@ -8,7 +8,7 @@
 //! 3. Pairs are anonymized with each other. Children that are left over are removed with all that hangs on them.
 //!
 //! A cell costs what its label costs ([`Cost`](super::Cost), LM in the paper), and 1 if it is removed. The cost is summed over
-//! the cells of both trees; the [`Distance`] is its mean, so that it lies between 0 and 1.
+//! the cells of both trees; the [`TreeDistance`] is its mean, so that it lies between 0 and 1.
 //!
 //! [`Pairing::Subtree`] (MiRaCle) picks by the cost of the whole subtrees; [`Pairing::Record`] (MiRaCleX) by the cost of
 //! the two records alone, and only looks below pairs that were chosen.
@@ -27,17 +27,17 @@ use crate::relational::{Database, Matching, Node, Options, Pairing};
 
 /// How far two trees are from each other: the mean cost of their cells in the common anonymization.
 #[derive(Debug, Clone, Copy)]
-pub struct Distance {
+pub struct TreeDistance {
     /// In units of cost.
     part: u128,
     /// The cells of both trees, or a multiple of their number; not 0.
     of: u128,
 }
 
-impl Distance {
+impl TreeDistance {
     pub(super) fn new(cost: u64, n_cells: u64) -> Self {
         // Two trees without cells cost nothing, whatever that is divided by.
-        Distance { part: cost.into(), of: n_cells.max(1).into() }
+        TreeDistance { part: cost.into(), of: n_cells.max(1).into() }
     }
 
     /// The distance d as d + (1 − d) · s, where s is `same / all`; unchanged if there are none at all.
@@ -46,7 +46,7 @@ impl Distance {
             return self;
         }
         let (same, all, most) = (u128::from(same), u128::from(all), self.of * u128::from(UNIT));
-        Distance { part: self.part * all + (most - self.part) * same, of: self.of * all }
+        TreeDistance { part: self.part * all + (most - self.part) * same, of: self.of * all }
     }
 
     /// The least cost of two trees with so many cells that is no nearer, or that is farther if ties go to the new one.
@@ -77,25 +77,25 @@ impl Distance {
     }
 }
 
-impl Ord for Distance {
+impl Ord for TreeDistance {
     fn cmp(&self, other: &Self) -> Ordering {
         compare_fractions((self.part, self.of), (other.part, other.of))
     }
 }
 
-impl PartialOrd for Distance {
+impl PartialOrd for TreeDistance {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Distance {
+impl PartialEq for TreeDistance {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Distance {}
+impl Eq for TreeDistance {}
 
 /// Anonymizes trees of one database with each other.
 #[derive(Debug)]
@@ -118,10 +118,10 @@ impl Matcher {
     }
 
     /// How far the trees of two persons, or of two clusters, are from each other.
-    pub fn distance(&self, first: &Node, second: &Node) -> Distance {
+    pub fn distance(&self, first: &Node, second: &Node) -> TreeDistance {
         let [first, second] = [first, second].map(|tree| Flat::of_node(&self.layout, tree));
         let cost = self.compare(&first, &second, &mut Scratch::default()).cost(u64::MAX);
-        Distance::new(cost, first.n_cells() + second.n_cells())
+        TreeDistance::new(cost, first.n_cells() + second.n_cells())
     }
 
     /// The common anonymization of the trees of two persons or two clusters. Its members are those of the first, then
@@ -165,7 +165,7 @@ mod tests {
         words.concat()
     }
 
-    fn is_near(distance: Distance, expected: f64) {
+    fn is_near(distance: TreeDistance, expected: f64) {
         let distance = distance.to_f64();
         assert!((distance - expected).abs() < 1e-9, "{distance} is not {expected}");
     }

@@ -20,8 +20,8 @@ use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::relational::bound::Bounds;
 use crate::relational::flat::Flat;
-use crate::relational::nearest::{Pool, Search};
-use crate::relational::{Database, Distance, Matcher, Node, Options, Trees};
+use crate::relational::nearest::{NearestOptions, Pool};
+use crate::relational::{Database, Matcher, Node, Options, TreeDistance, Trees};
 
 /// Who is in which cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,8 @@ pub fn miracle(database: &Database, options: &Options, progress: &Progress) -> R
     options.check(database)?;
     let matcher = Matcher::with(database, options);
     let bounds = Bounds::new(matcher.layout(), database);
-    let search = Search { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
+    let search =
+        NearestOptions { matcher: &matcher, bounds: &bounds, candidates: options.candidates, values: None };
     let (clusters, suppressed) = cluster(database, search, options, progress)?;
     debug_assert!(clusters.iter().all(|cluster| cluster.n_members() >= options.k));
     let clusters = clusters.into_iter().map(|cluster| cluster.to_node(matcher.layout())).collect();
@@ -49,11 +50,11 @@ pub fn miracle(database: &Database, options: &Options, progress: &Progress) -> R
 /// The clusters and who is in none.
 pub(super) fn cluster(
     database: &Database,
-    search: Search<'_>,
+    search: NearestOptions<'_>,
     options: &Options,
     progress: &Progress,
 ) -> Result<(Vec<Flat>, Vec<u32>)> {
-    let Search { matcher, bounds, .. } = search;
+    let NearestOptions { matcher, bounds, .. } = search;
     let trees = Trees::new(database);
     progress.enter(Stage::Clustering);
     progress.expect(database.n_persons() as u64);
@@ -64,7 +65,7 @@ pub(super) fn cluster(
         progress.count_rows(1);
         let person = Flat::of_person(matcher.layout(), &trees, row_idx);
         let vector = bounds.vector(&person);
-        let is_near = |distance: Distance| !distance.exceeds(options.threshold);
+        let is_near = |distance: TreeDistance| !distance.exceeds(options.threshold);
         let nearest = open.nearest(&person, &vector);
         let nearest =
             nearest.filter(|&(distance, _)| is_near(distance) || open.len() >= options.cluster_limit);

@@ -42,12 +42,11 @@ mod miracle;
 mod dmiracle;
 mod release;
 mod measure;
-pub mod baseline;
 
 pub use database::{Database, ForeignKey, Relation};
 pub use diversity::{Enforcement, Requirements};
 pub use dmiracle::dmiracle;
-pub use matching::{Distance, Matcher};
+pub use matching::{Matcher, TreeDistance};
 pub use measure::{Measured, TableLoss, measure};
 pub use miracle::{Clustering, miracle};
 pub use options::{Cost, Matching, Options, Pairing};
@@ -58,7 +57,7 @@ use crate::registry::{Entry, Status};
 
 /// Which algorithm for persons in many tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RelationalKind {
     /// [`miracle()`] with [`Pairing::Subtree`].
     Miracle,
     /// [`miracle()`] with [`Pairing::Record`].
@@ -67,30 +66,30 @@ pub enum Kind {
     Diverse,
 }
 
-impl Kind {
+impl RelationalKind {
     /// How it pairs children unless told otherwise.
     pub fn pairing(self) -> Pairing {
         match self {
-            Kind::Miracle => Pairing::Subtree,
-            Kind::MiracleX | Kind::Diverse => Pairing::Record,
+            RelationalKind::Miracle => Pairing::Subtree,
+            RelationalKind::MiracleX | RelationalKind::Diverse => Pairing::Record,
         }
     }
 
     /// Does it enforce what is required of sensitive values?
     pub fn enforces_diversity(self) -> bool {
-        self == Kind::Diverse
+        self == RelationalKind::Diverse
     }
 }
 
 /// All algorithms for persons in many tables.
-pub const ALL: &[Entry<Kind>] = &[
+pub const ALL: &[Entry<RelationalKind>] = &[
     Entry {
         name: "miracle",
         summary: "persons in many tables: clusters of at least k, rows paired with all that hangs on them",
         reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.2",
         doc: include_str!("miracle.md"),
         status: Status::Preview,
-        item: Kind::Miracle,
+        item: RelationalKind::Miracle,
     },
     Entry {
         name: "miraclex",
@@ -98,7 +97,7 @@ pub const ALL: &[Entry<Kind>] = &[
         reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 4.3",
         doc: include_str!("miraclex.md"),
         status: Status::Preview,
-        item: Kind::MiracleX,
+        item: RelationalKind::MiracleX,
     },
     Entry {
         name: "dmiracle",
@@ -106,7 +105,7 @@ pub const ALL: &[Entry<Kind>] = &[
         reference: "Nergiz, Clifton, Nergiz: Multirelational k-Anonymity, TKDE 2009, section 5.2",
         doc: include_str!("dmiracle.md"),
         status: Status::Preview,
-        item: Kind::Diverse,
+        item: RelationalKind::Diverse,
     },
 ];
 

@@ -24,14 +24,14 @@ use crate::relational::bound::{Bounds, Vector};
 use crate::relational::compare::Scratch;
 use crate::relational::diversity::Values;
 use crate::relational::flat::Flat;
-use crate::relational::{Distance, Matcher};
+use crate::relational::{Matcher, TreeDistance};
 
 /// Not a number of cells: the cluster was taken.
 const GAP: u64 = u64::MAX;
 
 /// How to search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Search<'a> {
+pub(super) struct NearestOptions<'a> {
     pub(super) matcher: &'a Matcher,
     pub(super) bounds: &'a Bounds,
     /// So many clusters are compared at most.
@@ -43,7 +43,7 @@ pub(super) struct Search<'a> {
 /// Clusters to choose from.
 #[derive(Debug)]
 pub(super) struct Pool<'a> {
-    search: Search<'a>,
+    search: NearestOptions<'a>,
     /// Oldest first; those that were taken leave a gap.
     clusters: Vec<Option<Flat>>,
     /// For each cluster the head of its vector, one after the other; and the rest of it.
@@ -71,7 +71,7 @@ struct Least {
 const ROUNDING: f64 = 1e-9;
 
 impl<'a> Pool<'a> {
-    pub(super) fn new(search: Search<'a>) -> Self {
+    pub(super) fn new(search: NearestOptions<'a>) -> Self {
         Pool {
             search,
             clusters: Vec::new(),
@@ -161,8 +161,8 @@ impl<'a> Pool<'a> {
     }
 
     /// The nearest cluster to a tree, the oldest of equally near ones; with its distance and where it stands.
-    pub(super) fn nearest(&mut self, tree: &Flat, vector: &Vector) -> Option<(Distance, usize)> {
-        let Search { matcher, candidates, values, .. } = self.search;
+    pub(super) fn nearest(&mut self, tree: &Flat, vector: &Vector) -> Option<(TreeDistance, usize)> {
+        let NearestOptions { matcher, candidates, values, .. } = self.search;
         self.look_at_heads(tree, vector);
         let is_limited = candidates.is_some_and(|n| n < self.least.len());
         if let Some(n) = candidates.filter(|_| is_limited) {
@@ -170,7 +170,7 @@ impl<'a> Pool<'a> {
         }
         let first = (0..self.least.len()).min_by(|&x, &y| by_distance(&self.least[x], &self.least[y]))?;
         self.least.swap(0, first);
-        let mut best: Option<(Distance, usize)> = None;
+        let mut best: Option<(TreeDistance, usize)> = None;
         let mut farthest = f64::INFINITY;
         for least in &self.least {
             // Floats rule out most; whole numbers decide the rest.
@@ -190,7 +190,7 @@ impl<'a> Pool<'a> {
             if cost >= limit {
                 continue;
             }
-            let mut distance = Distance::new(cost, n_cells);
+            let mut distance = TreeDistance::new(cost, n_cells);
             if let Some(values) = values {
                 let (same, all) = values.shared(cluster, tree, &comparison.all_pairs());
                 distance = distance.raised(same, all);

@@ -2,7 +2,7 @@
 //!
 //! A [`Release`] says for each table which rows appear and what each of their quasi-identifiers becomes. It comes of a
 //! [`Clustering`], and then holds the rows that found a partner in every member of their person's cluster; or of one level
-//! an attribute for all rows, as the [approaches that fail](super::baseline) have it. It is plain data: whoever writes it
+//! an attribute for all rows, as the paper's approaches for single tables have it. It is plain data: whoever writes it
 //! mints new keys, and a verifier that has never heard of clusters decides whether it may be written.
 //!
 //! Cost: one sort of the released rows of each table.

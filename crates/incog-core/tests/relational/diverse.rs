@@ -80,9 +80,9 @@ fn all_values(tables: &Tables, clusters: &[Tree], table: usize) -> Vec<usize> {
 }
 
 /// Of each table that something is required of, all rows to compare with.
-type Rows = Vec<Vec<usize>>;
+type RowsOfClusters = Vec<Vec<usize>>;
 
-fn is_diverse(tables: &Tables, required: &[(usize, Model)], rows: &Rows, tree: &Tree) -> bool {
+fn is_diverse(tables: &Tables, required: &[(usize, Model)], rows: &RowsOfClusters, tree: &Tree) -> bool {
     required.iter().zip(rows).all(|(&(table, model), all)| {
         let mut found = Vec::new();
         sets(tables, tree, table, &mut found);
@@ -134,7 +134,7 @@ fn naive_diverse(
         let table = &tables.0[table];
         table.sensitive[..table.rows.len()].to_vec()
     };
-    let mut rows: Rows = required.iter().map(of_input).collect();
+    let mut rows: RowsOfClusters = required.iter().map(of_input).collect();
     let (mut good, mut bad): (Vec<Tree>, Vec<Tree>) =
         clusters.into_iter().partition(|cluster| is_diverse(tables, required, &rows, cluster));
     loop {
@@ -196,7 +196,7 @@ proptest! {
         let wanted: Vec<(usize, Model)> =
             wanted.iter().map(|(table, model)| (table.index(tables.0.len()), *model)).collect();
         let (required, (clusters, suppressed)) = engine_diverse(&tables, &options, &wanted, enforcement);
-        let rows: Rows = required.iter().map(|&(table, _)| all_values(&tables, &clusters, table)).collect();
+        let rows: RowsOfClusters = required.iter().map(|&(table, _)| all_values(&tables, &clusters, table)).collect();
         let mut used = BTreeSet::new();
         for cluster in &clusters {
             prop_assert!(cluster.records.len() >= options.k.max(2));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use incog_core::algorithm::Aim;
 use incog_core::frequency::Rows;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Statistics};
+use incog_core::metric::{self, Costs, LabelCounts, Statistics};
 use incog_core::recoding::{PerGroup, Recoding};
 use incog_testkit::Sample;
 use incog_testkit::data::{outside_file, project, table_with_hierarchies};
@@ -40,7 +40,7 @@ fn check_one(sample: &Sample, wanted: &Wanted, which: Which) -> f64 {
     let seconds = start.elapsed().as_secs_f64();
     let recoding: &PerGroup = &found.recoding;
     which.validate(recoding, &table, &attributes).unwrap();
-    let cells = Cells::of_recoding(recoding, &table, &attributes).unwrap();
+    let cells = LabelCounts::of_recoding(recoding, &table, &attributes).unwrap();
     let sizes = (0..recoding.n_groups()).map(|group| (recoding.rows(group), 1));
     let statistics = Statistics::of_cells(&cells, &attributes, sizes, table.n_rows() as u64);
     let loss = metric.score(&costs, &statistics);

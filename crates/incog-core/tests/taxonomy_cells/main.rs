@@ -7,7 +7,7 @@ mod oracle;
 use std::collections::BTreeMap;
 
 use incog_core::algorithm;
-use incog_core::algorithm::found::{Found, Quality};
+use incog_core::algorithm::quality::{Found, Quality};
 use incog_core::algorithm::{
     Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, Family, FullSubgraphOptions,
     Settings, SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression,
@@ -15,7 +15,7 @@ use incog_core::algorithm::{
 };
 use incog_core::frequency::Rows;
 use incog_core::judge::Problem;
-use incog_core::metric::{self, Cells, Costs, Statistics};
+use incog_core::metric::{self, Costs, LabelCounts, Statistics};
 use incog_core::privacy::{self, KAnonymity, Parameters, Policy, PrivacyModel, Pruning, Sensitive, build};
 use incog_core::recoding::{PerGroup, Recoding, validate};
 use incog_core::registry::find;
@@ -345,7 +345,7 @@ fn score(sample: &Sample, recoding: &PerGroup, wanted: &Wanted, weights: &[f64],
     let problem = Problem { source: &rows, policy: &wanted.policy(&table) };
     let weights = weights[..attributes.len()].to_vec();
     let costs = Costs::new(problem, &attributes).unwrap().with_weights(weights).unwrap();
-    let cells = Cells::of_recoding(recoding, &table, &attributes).unwrap();
+    let cells = LabelCounts::of_recoding(recoding, &table, &attributes).unwrap();
     let sizes = (0..recoding.n_groups()).map(|group| (recoding.rows(group), 1));
     let statistics = Statistics::of_cells(&cells, &attributes, sizes, sample.n_rows() as u64);
     find(metric::ALL, metric).unwrap().item.score(&costs, &statistics)

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::order::{Meaning, Order};
 use crate::hash;
 use crate::keys::{Numbers, count};
-use crate::local::Column;
+use crate::local::PathColumn;
 use crate::written::Number;
 use crate::{Hierarchy, LabelColumn};
 
@@ -91,7 +91,7 @@ impl Sides {
         let mut others: Vec<&str> = hierarchy.paths.keys().map(String::as_str).collect();
         others.sort_unstable();
         let values: Vec<&str> = input.labels.iter().copied().chain(others).collect();
-        let Column { of_value, paths, .. } = Column::new(&labels, &values, hierarchy);
+        let PathColumn { of_value, paths, .. } = PathColumn::new(&labels, &values, hierarchy);
 
         let mut n_paths = vec![0_u32; labels.len()];
         for &label in paths.iter().flatten() {

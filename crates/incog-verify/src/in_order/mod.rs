@@ -33,7 +33,7 @@ use crate::against_input::{
 use crate::hash;
 use crate::histograms::Histograms;
 use crate::keys::Numbers;
-use crate::levels::Column;
+use crate::levels::LevelColumn;
 use crate::{
     ClaimKind, Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim,
     ReleasedTable, Report, SensitiveClaim, Verified, columns_of, sensitive,
@@ -246,7 +246,7 @@ impl Comparison<'_> {
                     holds: false,
                 });
             }
-            let distinct = Column::new(
+            let distinct = LevelColumn::new(
                 &levels,
                 &release.labels(at),
                 &input.labels(self.origins[at]),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Column, Outcome, Tables, search};
+use super::{LevelColumn, Outcome, Tables, search};
 use crate::against_input::recoded;
 use crate::{
     Claims, Counted, Finding, Fraction, Hierarchy, Labels, RecodingClaim, Report, SensitiveClaim, Source,
@@ -306,9 +306,9 @@ fn searched(case: &Case, work: u64, is_accepted: bool) -> Outcome {
             let hierarchy = &source.hierarchies[at];
             let (released, collected) = (release.labels(at), source.input.labels(at));
             let label = |value, level| recoded(hierarchy, value, level);
-            Column::new(&[0, 1], &released, &collected, |_| true, label)
+            LevelColumn::new(&[0, 1], &released, &collected, |_| true, label)
         };
-        let columns: Vec<Column> = (0..n_quasi).map(column).collect();
+        let columns: Vec<LevelColumn> = (0..n_quasi).map(column).collect();
         let tables = Tables { release, input: source.input, quasi: &quasi, origins: &origins };
         search(tables, &columns, Some(1), work, 1, |_| is_accepted)
     })

@@ -11,7 +11,7 @@
 
 use crate::hash;
 
-use super::{Column, Lists};
+use super::{Lists, PathColumn};
 
 /// Pairs that are compared without another cut.
 const FEW_PAIRS: usize = 1 << 12;
@@ -21,7 +21,7 @@ const SAMPLE: usize = 64;
 
 /// Released and input rows, by their numbers in each column.
 pub(super) struct Join<'a> {
-    pub(super) columns: &'a [Column],
+    pub(super) columns: &'a [PathColumn],
     /// In each column, the label of each released row.
     pub(super) labels: &'a [Vec<u32>],
     /// In each column, the path of each input row.
@@ -202,8 +202,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// A column of `0` and `1`, and of `*` in released rows, which are released as 0, 1 and 2.
-    fn binary() -> Column {
-        Column { n_labels: 3, of_label: vec![], of_value: vec![], paths: vec![vec![0, 2], vec![1, 2]] }
+    fn binary() -> PathColumn {
+        PathColumn { n_labels: 3, of_label: vec![], of_value: vec![], paths: vec![vec![0, 2], vec![1, 2]] }
     }
 
     /// Random rows of 24 columns; every four that are neighbours in some order are released with what they have in common.
@@ -226,7 +226,7 @@ mod tests {
             (0..24).map(|at| rows.chunks(4).map(|group| label(group, at)).collect()).collect();
         let values: Vec<Vec<u32>> =
             (0..24).map(|at| rows.iter().map(|&row| bit(row, at)).collect()).collect();
-        let columns: Vec<Column> = (0..24).map(|_| binary()).collect();
+        let columns: Vec<PathColumn> = (0..24).map(|_| binary()).collect();
         let join = Join { columns: &columns, labels: &labels, values: &values };
         let (lists, n_compared) = join.pairs_by_parts(usize::MAX, FEW_PAIRS).unwrap();
         for (group, members) in rows.chunks(4).enumerate() {
@@ -250,12 +250,12 @@ mod tests {
             few in 1..40_usize,
         ) {
             let n_columns = paths.len();
-            let columns: Vec<Column> = paths
+            let columns: Vec<PathColumn> = paths
                 .iter()
                 .map(|paths| {
                     let path = |bits: &u8| (0..6).filter(|label| bits >> label & 1 == 1).collect();
                     let paths: Vec<Vec<u32>> = paths.iter().map(path).collect();
-                    Column { n_labels: 6, of_label: vec![], of_value: vec![], paths }
+                    PathColumn { n_labels: 6, of_label: vec![], of_value: vec![], paths }
                 })
                 .collect();
             let labels: Vec<Vec<u32>> = (0..n_columns).map(|at| lefts.iter().map(|left| left[at]).collect()).collect();

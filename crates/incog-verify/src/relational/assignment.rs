@@ -64,21 +64,21 @@ impl Work {
 }
 
 /// The released or the original database, by classes of trees that are equal in all compared columns.
-pub(super) struct Side<'a> {
+pub(super) struct ClassedForest<'a> {
     pub(super) forest: &'a Forest,
     pub(super) classes: Classes,
     /// For each table, the token of each class.
     tokens: Vec<Vec<u32>>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> ClassedForest<'a> {
     pub(super) fn of_release(forest: &'a Forest, shape: &Shape, compared: &[Compared]) -> Self {
         let own = compared.iter().map(|table| {
             let columns = table.generalized.iter().map(|column| (column.labels.as_slice(), column.n_labels));
             group(&table.released, table.n_tokens, columns)
         });
         let tokens: Vec<&[u32]> = compared.iter().map(|table| table.released.as_slice()).collect();
-        Side::new(forest, shape, own.collect(), &tokens)
+        ClassedForest::new(forest, shape, own.collect(), &tokens)
     }
 
     pub(super) fn of_original(forest: &'a Forest, shape: &Shape, compared: &[Compared]) -> Self {
@@ -88,7 +88,7 @@ impl<'a> Side<'a> {
             group(&table.original, table.n_tokens, columns)
         });
         let tokens: Vec<&[u32]> = compared.iter().map(|table| table.original.as_slice()).collect();
-        Side::new(forest, shape, own.collect(), &tokens)
+        ClassedForest::new(forest, shape, own.collect(), &tokens)
     }
 
     fn new(forest: &'a Forest, shape: &Shape, own: Vec<Groups>, tokens: &[&[u32]]) -> Self {
@@ -98,7 +98,7 @@ impl<'a> Side<'a> {
             classes.of_rows.iter().zip(tokens).map(|(classes, tokens)| {
                 classes.first_rows.iter().map(|&row| tokens[row as usize]).collect()
             });
-        Side { forest, tokens: of_classes.collect(), classes }
+        ClassedForest { forest, tokens: of_classes.collect(), classes }
     }
 
     /// A row of a class.
@@ -124,11 +124,11 @@ fn group<'a>(tokens: &[u32], n_tokens: usize, columns: impl Iterator<Item = (&'a
 pub(super) fn assign(
     shape: &Shape,
     compared: &[Compared],
-    released: &Side<'_>,
-    original: &Side<'_>,
+    released: &ClassedForest<'_>,
+    original: &ClassedForest<'_>,
     max_work: u64,
 ) -> Outcome {
-    let sizes = |side: &Side<'_>| side.classes.of_rows[shape.root].sizes();
+    let sizes = |side: &ClassedForest<'_>| side.classes.of_rows[shape.root].sizes();
     let mut matching = Matching::new(sizes(released), sizes(original));
     if released.forest.n_rows[shape.root] == 0 {
         return Outcome::Assigned;
@@ -147,8 +147,8 @@ pub(super) fn assign(
 struct Embedding<'a> {
     shape: &'a Shape,
     compared: &'a [Compared],
-    released: &'a Side<'a>,
-    original: &'a Side<'a>,
+    released: &'a ClassedForest<'a>,
+    original: &'a ClassedForest<'a>,
     /// For each table, what was decided of a released and an original class.
     kept: Vec<hash::Map<(u32, u32), bool>>,
     work: Work,
@@ -327,8 +327,8 @@ mod tests {
         let (released_forest, original_forest) = (plant(&released), plant(&original));
         let pairs = [Pair { released: 1, original: 1, hierarchy: None }];
         let compared = [Compared::new(&released, &original, &pairs)];
-        let released = Side::of_release(&released_forest, &shape, &compared);
-        let original = Side::of_original(&original_forest, &shape, &compared);
+        let released = ClassedForest::of_release(&released_forest, &shape, &compared);
+        let original = ClassedForest::of_original(&original_forest, &shape, &compared);
         assign(&shape, &compared, &released, &original, max_work)
     }
 

@@ -14,7 +14,7 @@
 //! original rows by path, and for each released person the shortest list times the number of lists at worst; lists are
 //! cut by galloping search, or by a look at a bit where they are long.
 
-use super::assignment::{Exceeded, Side, Work};
+use super::assignment::{ClassedForest, Exceeded, Work};
 use super::comparison::Compared;
 use super::shape::Shape;
 use super::signatures::paths;
@@ -32,7 +32,7 @@ const FEW: usize = 4;
 pub(super) struct Index<'a> {
     shape: &'a Shape,
     compared: &'a [Compared],
-    released: &'a Side<'a>,
+    released: &'a ClassedForest<'a>,
     tables: Vec<TableIndex>,
 }
 
@@ -48,8 +48,8 @@ impl<'a> Index<'a> {
     pub(super) fn new(
         shape: &'a Shape,
         compared: &'a [Compared],
-        released: &'a Side<'a>,
-        original: &Side<'_>,
+        released: &'a ClassedForest<'a>,
+        original: &ClassedForest<'_>,
     ) -> Self {
         // Released and original rows of a table as one, so that equal paths get equal numbers.
         let n_released = &released.forest.n_rows;

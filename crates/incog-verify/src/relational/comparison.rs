@@ -5,7 +5,7 @@
 //! path. Keys and foreign keys are not compared; they are minted anew, and say nothing but whose row it is.
 
 use crate::keys::{Keys, Numbers};
-use crate::local::Column;
+use crate::local::PathColumn;
 use crate::{Hierarchy, Labels};
 
 /// A released column, where it stands in the original, and how its labels are generalized, if they are.
@@ -55,7 +55,7 @@ impl Compared {
                 );
                 continue;
             };
-            let column = Column::new(&released.labels, &collected.labels, hierarchy);
+            let column = PathColumn::new(&released.labels, &collected.labels, hierarchy);
             let pick = |codes: &[u32], numbers: &[u32]| -> Vec<u32> {
                 codes.iter().map(|&code| numbers[code as usize]).collect()
             };

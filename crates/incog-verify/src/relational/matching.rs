@@ -70,7 +70,7 @@ impl Matching {
         &mut self,
         mut edges: impl FnMut(u32, &mut Vec<u32>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut search = Search {
+        let mut search = AlternatingWalk {
             seen: vec![0; self.capacity.len()],
             reached_from: vec![0; self.capacity.len()],
             seen_left: vec![0; self.supply.len()],
@@ -89,7 +89,7 @@ impl Matching {
     }
 
     /// Sends as much along a path as all of its steps allow.
-    fn augment(&mut self, search: &Search, start: u32, end: u32) {
+    fn augment(&mut self, search: &AlternatingWalk, start: u32, end: u32) {
         let mut steps = vec![(search.reached_from[end as usize], end)];
         let mut amount = self.supply(start).min(self.capacity(end));
         while let Some(&(left, _)) = steps.last().filter(|(left, _)| *left != start) {
@@ -110,7 +110,7 @@ impl Matching {
 }
 
 /// A walk in breadth.
-struct Search {
+struct AlternatingWalk {
     /// In which round each right node was seen.
     seen: Vec<u32>,
     /// By which left node it was.
@@ -121,7 +121,7 @@ struct Search {
     round: u32,
 }
 
-impl Search {
+impl AlternatingWalk {
     /// A right node with room that can be reached from a left one.
     fn find<E>(
         &mut self,

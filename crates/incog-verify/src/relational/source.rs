@@ -5,7 +5,7 @@
 //! comes with the original row of every released one, that is a walk over the rows ([`check_origins`]); if not, an
 //! assignment has to be found ([`super::assignment`]).
 
-use super::assignment::{MAX_WORK, Outcome, Side, assign};
+use super::assignment::{ClassedForest, MAX_WORK, Outcome, assign};
 use super::comparison::{Compared, Pair};
 use super::copies::{self, COINCIDENCE};
 use super::forest::Forest;
@@ -87,8 +87,8 @@ pub(super) fn check<'a>(
         let holds = check_origins(release, &compared, &forest, &given, &names, report)?;
         return Ok(if holds { Origins::Known(given) } else { Origins::Unknown });
     }
-    let released = Side::of_release(release.forest, release.shape, &compared);
-    let original = Side::of_original(&forest, release.shape, &compared);
+    let released = ClassedForest::of_release(release.forest, release.shape, &compared);
+    let original = ClassedForest::of_original(&forest, release.shape, &compared);
     let outcome = assign(release.shape, &compared, &released, &original, MAX_WORK);
     let n_persons = release.forest.n_rows[release.shape.root];
     let finding = Finding {

@@ -29,7 +29,7 @@ use crate::file::STANDARD;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{
-    ColumnJob, CountOrText, Job, MissingUnit, Order, OrderJob, Output, Paths, RecordJob, RoleJob,
+    ColumnJob, CountOrText, Job, MissingUnit, OrderJob, Output, OutputOrder, Paths, RecordJob, RoleJob,
 };
 use crate::plan::{Asked, Plan, delimiter};
 use crate::publish::check::{check_file, check_with_record};
@@ -266,7 +266,7 @@ impl Anonymizer {
 
     /// Rows are released in the order of the input. It can tell whose they are, so they are shuffled unless this is called.
     pub fn keep_order(mut self) -> Self {
-        self.output().order = Order::Input;
+        self.output().order = OutputOrder::Input;
         self
     }
 
@@ -323,7 +323,7 @@ impl Anonymizer {
     pub fn anonymize(self) -> Result<Release> {
         let progress = Arc::clone(&self.progress);
         let plan = self.plan(Asked::ONE)?;
-        let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == Order::Shuffle);
+        let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => {

@@ -11,7 +11,7 @@ use crate::claim::release::VerifiedRelease;
 #[cfg(feature = "parquet")]
 use crate::claim::release::released;
 use crate::file::STANDARD;
-use crate::job::{Order, Output};
+use crate::job::{Output, OutputOrder};
 use crate::plan::Plan;
 use crate::publish::places::{Places, key_of};
 use crate::publish::record::Record;
@@ -75,8 +75,15 @@ impl Release {
         self.plan.in_memory("what it would be as a file is not known before it is written")?;
         let layout = sink::Layout::new(Path::new("release.csv"), &self.plan.format, &[])?;
         let text = Unfinished::nowhere();
-        let text =
-            sink::write(&self.made.verified, Part::FIRST, text, &layout, Order::Input, None, &self.progress)?;
+        let text = sink::write(
+            &self.made.verified,
+            Part::FIRST,
+            text,
+            &layout,
+            OutputOrder::Input,
+            None,
+            &self.progress,
+        )?;
         record_of(&self.plan, &self.made, text.finish()?.sha256(), None, key.as_ref())
     }
 
@@ -92,7 +99,7 @@ impl Release {
         let places = Places::new(&self.plan, output)?;
         sink::Layout::check(&places.path, &self.plan.table)?;
         // The rows were shuffled once, if they were to be.
-        let order = if self.plan.spilled.is_some() { output.order } else { Order::Input };
+        let order = if self.plan.spilled.is_some() { output.order } else { OutputOrder::Input };
         publish(&self.plan, &self.made, &places, order, &self.progress)?;
         Ok(places.record)
     }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use incog_core::hierarchy::Attribute;
-use incog_core::metric::{Cells, Distortion, Statistics};
+use incog_core::metric::{Distortion, LabelCounts, Statistics};
 use incog_core::recoding::Domains;
 use incog_verify::{LabelColumn, Labels, Report};
 
@@ -78,7 +78,7 @@ impl LocalRelease {
         let with_labels = columns.iter().zip(&counts);
         let labels =
             with_labels.map(|(column, rows)| column.labels.iter().copied().zip(rows.iter().copied()));
-        let cells = Cells::of_labels(&plan.attributes, domains, labels)?;
+        let cells = LabelCounts::of_labels(&plan.attributes, domains, labels)?;
         let n_rows = plan.table.n_rows() as u64;
         let sizes = report.group_sizes.iter().copied();
         let statistics = Statistics::of_cells(&cells, &plan.attributes, sizes, n_rows);

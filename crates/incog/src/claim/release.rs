@@ -16,7 +16,7 @@ use crate::claim::labels::{Released, input};
 use crate::claim::measured::LocalRelease;
 use crate::claim::persons::persons_of;
 use crate::claim::{claims, local_claims, not_verified};
-use crate::find::{Better, Found, better};
+use crate::find::{Better, FoundRecoding, better};
 use crate::plan::{Chosen, Plan};
 use crate::source::spill::{Spilled, SpilledRelease};
 
@@ -50,11 +50,11 @@ pub(crate) struct VerifiedRelease {
 /// Applies a recoding and has the release verified.
 pub(crate) fn verified(
     plan: &Plan,
-    found: Found,
+    found: FoundRecoding,
     rows: RowOrder,
     progress: &Progress,
 ) -> Result<VerifiedRelease> {
-    let Found { recoding, local, domains, statistics, costs, quality, judged, known, notes } = found;
+    let FoundRecoding { recoding, local, domains, statistics, costs, quality, judged, known, notes } = found;
     match (recoding, statistics) {
         (Recoding::PerLevel(recoding), Some(statistics)) => {
             let made = of_levels(plan, recoding, &statistics, &costs, rows, &known, progress)?;

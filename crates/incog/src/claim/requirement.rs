@@ -1,14 +1,14 @@
 //! A required privacy model in the checker's terms.
 
 use incog_core::{Error, Result};
-use incog_verify::{Cells, Counted, NoClaim, SensitiveClaim};
+use incog_verify::{Counted, NoClaim, RequirementValues, SensitiveClaim};
 
 use crate::plan::requirements::RequirePart;
 
 /// A requirement in the checker's terms, as the checker reads it. `None` if it takes cells or persons, and they are not at hand.
 pub(crate) fn required(
     part: &RequirePart,
-    cells: Option<Cells>,
+    cells: Option<RequirementValues>,
     counted: &Counted,
 ) -> Result<Option<SensitiveClaim>> {
     let claim = SensitiveClaim::required(&part.model, &part.sensitive, &part.parameters, cells, counted);
@@ -23,7 +23,7 @@ pub(crate) fn required(
 
 #[cfg(test)]
 mod tests {
-    use incog_core::privacy::{self, Kind, Model};
+    use incog_core::privacy::{self, Model, ParameterKind};
     use incog_core::registry::Entry;
 
     use incog_verify::{Claims, StringTable, check};
@@ -37,14 +37,18 @@ mod tests {
 
     /// Flags that require the model, with each sample of its entry and each name that it lets choose; cells are those above.
     fn flags(entry: &Entry<Model>) -> Vec<String> {
-        let texts = |kind: Kind, samples: &[&str]| -> Vec<String> {
+        let texts = |kind: ParameterKind, samples: &[&str]| -> Vec<String> {
             match kind {
-                Kind::Column => vec!["ill".to_owned()],
-                Kind::Whole | Kind::Number => samples.iter().map(|&text| text.to_owned()).collect(),
-                Kind::Values => vec!["1".to_owned()],
-                Kind::Order => vec!["1|2".to_owned()],
-                Kind::Choice(choice) | Kind::Distance(choice) => choice.names().map(str::to_owned).collect(),
-                Kind::Hierarchy => vec!["ill.csv".to_owned()],
+                ParameterKind::Column => vec!["ill".to_owned()],
+                ParameterKind::Whole | ParameterKind::Number => {
+                    samples.iter().map(|&text| text.to_owned()).collect()
+                }
+                ParameterKind::Values => vec!["1".to_owned()],
+                ParameterKind::Order => vec!["1|2".to_owned()],
+                ParameterKind::Choice(choice) | ParameterKind::Distance(choice) => {
+                    choice.names().map(str::to_owned).collect()
+                }
+                ParameterKind::Hierarchy => vec!["ill.csv".to_owned()],
             }
         };
         let required = entry.item.required.iter().map(|parameter| {
@@ -83,7 +87,7 @@ mod tests {
                 assert_eq!(serde_json::from_str::<RequirePart>(&text).unwrap(), part, "{flag}");
                 let paths = ["1", "2"].map(|value| vec![value.to_owned(), "*".to_owned()]).to_vec();
                 let (values, order) = (vec!["1".to_owned()], vec!["1".to_owned(), "2".to_owned()]);
-                let claim = required(&part, Some(Cells { values, order, paths }), &Counted::Rows);
+                let claim = required(&part, Some(RequirementValues { values, order, paths }), &Counted::Rows);
                 let claim = claim.unwrap_or_else(|error| panic!("{flag}: {error}"));
                 let claim = claim.unwrap_or_else(|| panic!("{flag}: nothing is claimed"));
                 // A claim of its own: decided one way or the other, not only measured.

@@ -19,7 +19,7 @@ use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
 use incog_verify::ReleasedTable;
 
-use super::release::{Cells, Minted, TableRelease, of_records};
+use super::release::{Minted, PublishedCells, TableRelease, of_records};
 use crate::database::plan::{DatabasePlan, in_table, is_file_name};
 
 /// The column with the number of a row's group.
@@ -83,7 +83,7 @@ impl DatabasePlan {
                 }
             }
             let number = || (Cow::Borrowed(GROUP), numbers.with_codes(group_of.clone()));
-            let kept = |column| Cells::Kept { column, codes: of_records(column, records) };
+            let kept = |column| PublishedCells::Kept { column, codes: of_records(column, records) };
             let mut columns = Vec::new();
             for at in self.released_columns(table) {
                 let relation = &self.database.relations()[table];

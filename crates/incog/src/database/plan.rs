@@ -10,7 +10,8 @@ use incog_core::hierarchy::Attribute;
 use incog_core::privacy::{Budget, Fraction};
 use incog_core::registry::{find, nearest};
 use incog_core::relational::{
-    self, Cost, Database, Enforcement, ForeignKey, Kind, Matching, Options, Pairing, Relation, Requirements,
+    self, Cost, Database, Enforcement, ForeignKey, Matching, Options, Pairing, Relation, RelationalKind,
+    Requirements,
 };
 use incog_core::table::{Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result};
@@ -37,7 +38,7 @@ pub struct DatabasePlan {
     pub(crate) database: Database,
     /// The algorithm's name.
     pub(crate) algorithm: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RelationalKind,
     pub(crate) options: Options,
     pub(crate) enforcement: Enforcement,
     pub(crate) requirements: Vec<Requirements>,
@@ -70,7 +71,7 @@ const DECLARE: &str = "declare every column of a table as columns.NAME = { role 
 /// What a search says once its settings make sense.
 struct Settings {
     algorithm: &'static str,
-    kind: Kind,
+    kind: RelationalKind,
     options: Options,
     enforcement: Enforcement,
     budget: Option<Budget>,
@@ -419,7 +420,7 @@ fn threshold(job: &DatabaseJob) -> Result<Option<Fraction>> {
 }
 
 /// Settings that do not go together.
-fn check_combination(job: &DatabaseJob, kind: Kind, name: &str) -> Result<()> {
+fn check_combination(job: &DatabaseJob, kind: RelationalKind, name: &str) -> Result<()> {
     let is_diverse = kind.enforces_diversity();
     if !is_diverse && !job.policy.require.is_empty() {
         return Err(job

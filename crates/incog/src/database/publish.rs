@@ -21,7 +21,7 @@ use crate::plan::requirements;
 use crate::publish::key_file::{KeyOnDisk, RunKey};
 use crate::publish::places::{KEY, from_here, nothing_to_sign, place_of};
 use crate::publish::record::{PrivateKey, Trust};
-use crate::publish::sink::{self, Layout, Part, Place, UnfinishedFolder};
+use crate::publish::sink::{self, Layout, Part, TargetFolder, UnfinishedFolder};
 use crate::report::findings::write_report;
 
 /// A database release that was verified and written.
@@ -252,7 +252,7 @@ impl DatabasePlan {
     }
 
     /// Where the folder goes. It must neither replace nor hold anything that the job reads.
-    fn place(&self) -> Result<(PathBuf, Place)> {
+    fn place(&self) -> Result<(PathBuf, TargetFolder)> {
         let key = ["database", "output"];
         let Some(output) = &self.job.database.output else {
             return Err(self
@@ -267,7 +267,7 @@ impl DatabasePlan {
                 .map(|record| record.files())
                 .unwrap_or_default()
         };
-        let place = Place::look(&path, released).map_err(|error| self.job.at(&key, &error))?;
+        let place = TargetFolder::look(&path, released).map_err(|error| self.job.at(&key, &error))?;
         let target = place_of(&path);
         let mut taken: Vec<(String, PathBuf)> = vec![("the key".into(), self.key_path())];
         taken.extend(

@@ -18,11 +18,11 @@ use crate::database::plan::DatabasePlan;
 
 /// One table of a release.
 pub(crate) struct TableRelease<'a> {
-    pub(super) columns: Vec<(Cow<'a, str>, Cells<'a>)>,
+    pub(super) columns: Vec<(Cow<'a, str>, PublishedCells<'a>)>,
     pub(super) n_rows: usize,
 }
 
-pub(super) enum Cells<'a> {
+pub(super) enum PublishedCells<'a> {
     /// Values of a column as collected.
     Kept { column: &'a Column, codes: Vec<u32> },
     /// Labels of a hierarchy: those of all levels, one level after the other.
@@ -64,19 +64,20 @@ impl Labels for TableRelease<'_> {
 
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
         let (labels, codes) = match &self.columns[column_idx].1 {
-            Cells::Kept { column, codes } => (column.dictionary().values().collect(), codes),
-            Cells::Labels { hierarchy, codes } => {
+            PublishedCells::Kept { column, codes } => (column.dictionary().values().collect(), codes),
+            PublishedCells::Labels { hierarchy, codes } => {
                 let levels = 0..=hierarchy.height();
                 (levels.flat_map(|level| hierarchy.labels(level).values()).collect(), codes)
             }
-            Cells::Numbers { numbers, codes } => (numbers.labels(), codes),
+            PublishedCells::Numbers { numbers, codes } => (numbers.labels(), codes),
         };
         LabelColumn { labels, codes: Cow::Borrowed(codes) }
     }
 
     fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        let (Cells::Kept { codes, .. } | Cells::Labels { codes, .. } | Cells::Numbers { codes, .. }) =
-            &self.columns[column_idx].1;
+        let (PublishedCells::Kept { codes, .. }
+        | PublishedCells::Labels { codes, .. }
+        | PublishedCells::Numbers { codes, .. }) = &self.columns[column_idx].1;
         to.copy_from_slice(&codes[first..first + to.len()]);
     }
 }
@@ -95,8 +96,8 @@ impl Minted {
     }
 
     /// Cells with these of the numbers.
-    pub(super) fn with_codes<'a>(&self, codes: Vec<u32>) -> Cells<'a> {
-        Cells::Numbers { numbers: Arc::clone(&self.numbers), codes }
+    pub(super) fn with_codes<'a>(&self, codes: Vec<u32>) -> PublishedCells<'a> {
+        PublishedCells::Numbers { numbers: Arc::clone(&self.numbers), codes }
     }
 }
 
@@ -129,7 +130,7 @@ impl DatabasePlan {
         table: usize,
         column: &'a Column,
         minted: &[Minted],
-    ) -> Result<Cells<'a>> {
+    ) -> Result<PublishedCells<'a>> {
         let relation = &self.database.relations()[table];
         let ReleasedTable { records, labels } = &release.tables[table];
         if relation.key.as_deref() == Some(column.name()) {
@@ -144,9 +145,9 @@ impl DatabasePlan {
                 let hierarchy = attribute.hierarchy();
                 let starts = level_starts(hierarchy);
                 let flat = |label: &Label| starts[usize::from(label.level)] + label.code;
-                Cells::Labels { hierarchy, codes: labels.iter().map(flat).collect() }
+                PublishedCells::Labels { hierarchy, codes: labels.iter().map(flat).collect() }
             }
-            None => Cells::Kept { column, codes: of_records(column, records) },
+            None => PublishedCells::Kept { column, codes: of_records(column, records) },
         })
     }
 

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use incog_core::privacy::KAnonymity;
 use incog_core::{Error, Progress, Result};
 
-use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Kind, Profile, share};
+use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Profile, ValueKind, share};
 use crate::describe::propose::{Proposal, propose};
 use crate::file::STANDARD;
 use crate::job::RoleJob;
@@ -66,7 +66,7 @@ impl Init {
         let is_candidate = |(column, proposal): (&ColumnProfile, &Proposal)| {
             proposal.role != RoleJob::Identifier
                 && !proposal.may_be_unit
-                && !matches!(column.kind, Kind::FreeText | Kind::Empty)
+                && !matches!(column.kind, ValueKind::FreeText | ValueKind::Empty)
         };
         let candidates: Vec<usize> =
             (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();

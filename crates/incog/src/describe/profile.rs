@@ -3,8 +3,8 @@
 //! Everything is counted exactly, over all rows: nothing is sampled, so nothing said here is a guess. A [`Profile`]
 //! holds names of columns, kinds and counts; no cell, no least or greatest value, nothing that could not be shown.
 //!
-//! **Kinds** are decided by all values of a column that are not missing (see [`Kind`]). One value that is no date makes
-//! a column of dates [`Kind::Mixed`]: what is proposed for a column must work for every cell of it.
+//! **Kinds** are decided by all values of a column that are not missing (see [`ValueKind`]). One value that is no date makes
+//! a column of dates [`ValueKind::Mixed`]: what is proposed for a column must work for every cell of it.
 //!
 //! **Exposure.** For every set of one, two or three candidate columns: how many rows are *alone*, that is, have a
 //! combination of values that no other row has. A row that is alone on a set stays alone when columns are added, so a
@@ -32,7 +32,7 @@ const REPORTED: [usize; 3] = [2, 3, 3];
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// There are none: every cell is missing.
     Empty,
     /// Two values that say yes and no: yes/no, true/false, 1/0, y/n, t/f.
@@ -70,22 +70,22 @@ pub enum Kind {
     Text,
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ValueKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Kind::Empty => f.write_str("empty"),
-            Kind::YesNo => f.write_str("yes or no"),
-            Kind::Dates { times: false } => f.write_str("dates"),
-            Kind::Dates { times: true } => f.write_str("dates with times"),
-            Kind::OtherDates => f.write_str("dates, not ISO"),
-            Kind::Years => f.write_str("years"),
-            Kind::Whole => f.write_str("whole numbers"),
-            Kind::Decimals => f.write_str("decimals"),
-            Kind::Codes { length } => write!(f, "codes of {length}"),
-            Kind::Mixed { mostly, .. } => write!(f, "mostly {mostly}"),
-            Kind::Categories => f.write_str("categories"),
-            Kind::FreeText => f.write_str("free text"),
-            Kind::Text => f.write_str("text"),
+            ValueKind::Empty => f.write_str("empty"),
+            ValueKind::YesNo => f.write_str("yes or no"),
+            ValueKind::Dates { times: false } => f.write_str("dates"),
+            ValueKind::Dates { times: true } => f.write_str("dates with times"),
+            ValueKind::OtherDates => f.write_str("dates, not ISO"),
+            ValueKind::Years => f.write_str("years"),
+            ValueKind::Whole => f.write_str("whole numbers"),
+            ValueKind::Decimals => f.write_str("decimals"),
+            ValueKind::Codes { length } => write!(f, "codes of {length}"),
+            ValueKind::Mixed { mostly, .. } => write!(f, "mostly {mostly}"),
+            ValueKind::Categories => f.write_str("categories"),
+            ValueKind::FreeText => f.write_str("free text"),
+            ValueKind::Text => f.write_str("text"),
         }
     }
 }
@@ -96,7 +96,7 @@ pub struct ColumnProfile {
     /// Its name in the header.
     pub name: String,
     /// What its values are.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// How many distinct values it has, not counting the missing value.
     pub distinct: u64,
     /// How many rows have no value.
@@ -208,13 +208,13 @@ impl ColumnProfile {
             once: once as u64,
             longest: values().map(|value| value.chars().count()).max().unwrap_or(0),
             widths: match kind {
-                Kind::Whole => widths(span, Numbers::Whole),
-                Kind::Decimals => widths(span, Numbers::Decimal),
+                ValueKind::Whole => widths(span, Numbers::Whole),
+                ValueKind::Decimals => widths(span, Numbers::Decimal),
                 _ => Vec::new(),
             },
             is_long: match kind {
-                Kind::Dates { .. } => span > 15.0 * 366.0,
-                Kind::Years => span > 15.0,
+                ValueKind::Dates { .. } => span > 15.0 * 366.0,
+                ValueKind::Years => span > 15.0,
                 _ => false,
             },
         }
@@ -232,28 +232,28 @@ impl ColumnProfile {
 }
 
 /// What the values of a column are.
-fn kind<'a, I>(values: &impl Fn() -> I, distinct: u64, filled: u64) -> Kind
+fn kind<'a, I>(values: &impl Fn() -> I, distinct: u64, filled: u64) -> ValueKind
 where
     I: Iterator<Item = &'a str>,
 {
     const OPPOSITES: [[&str; 2]; 5] = [["no", "yes"], ["false", "true"], ["0", "1"], ["n", "y"], ["f", "t"]];
     let count = |holds: &dyn Fn(&str) -> bool| values().filter(|value| holds(value)).count() as u64;
     if distinct == 0 {
-        return Kind::Empty;
+        return ValueKind::Empty;
     }
     if distinct == 2 {
         let mut pair: Vec<String> = values().map(str::to_lowercase).collect();
         pair.sort();
         if OPPOSITES.iter().any(|opposites| pair == opposites) {
-            return Kind::YesNo;
+            return ValueKind::YesNo;
         }
     }
     let n_dates = count(&is_date);
     if n_dates == distinct {
-        return Kind::Dates { times: values().any(|value| value.len() > 10) };
+        return ValueKind::Dates { times: values().any(|value| value.len() > 10) };
     }
     if count(&is_other_date) == distinct {
-        return Kind::OtherDates;
+        return ValueKind::OtherDates;
     }
     let length = values().next().map_or(0, |value| value.chars().count());
     let is_code = |value: &str| {
@@ -266,35 +266,35 @@ where
         && count(&is_code) == distinct
         && (n_numbers < distinct || values().any(|value| value.starts_with('0') && is_digits(value)))
     {
-        return Kind::Codes { length };
+        return ValueKind::Codes { length };
     }
     if n_numbers == distinct {
         return if count(&is_year) == distinct {
-            Kind::Years
+            ValueKind::Years
         } else if values().all(|value| !value.contains('.')) {
-            Kind::Whole
+            ValueKind::Whole
         } else {
-            Kind::Decimals
+            ValueKind::Decimals
         };
     }
     for (mostly, n_such) in [("dates", n_dates), ("numbers", n_numbers)] {
         if distinct >= 5 && n_such * 5 >= distinct * 4 {
-            return Kind::Mixed { mostly, others: distinct - n_such };
+            return ValueKind::Mixed { mostly, others: distinct - n_such };
         }
     }
     let is_sentence =
         |value: &str| value.split_whitespace().nth(2).is_some() || value.chars().nth(100).is_some();
     if distinct * 2 > filled && count(&is_sentence) * 2 > distinct {
-        return Kind::FreeText;
+        return ValueKind::FreeText;
     }
-    if distinct <= 100 || distinct * 10 <= filled { Kind::Categories } else { Kind::Text }
+    if distinct <= 100 || distinct * 10 <= filled { ValueKind::Categories } else { ValueKind::Text }
 }
 
 /// Where a value stands on its scale, as far as widths need to know.
-fn magnitude(value: &str, kind: Kind) -> Option<f64> {
+fn magnitude(value: &str, kind: ValueKind) -> Option<f64> {
     match kind {
-        Kind::Dates { .. } => day_number(value).map(|day| day as f64),
-        Kind::Years | Kind::Whole | Kind::Decimals => value.parse().ok(),
+        ValueKind::Dates { .. } => day_number(value).map(|day| day as f64),
+        ValueKind::Years | ValueKind::Whole | ValueKind::Decimals => value.parse().ok(),
         _ => None,
     }
 }
@@ -485,26 +485,26 @@ mod tests {
         Table::new(columns.iter().enumerate().map(column).collect()).unwrap()
     }
 
-    fn kind_of(cells: &[&str]) -> Kind {
+    fn kind_of(cells: &[&str]) -> ValueKind {
         Profile::of(&table(&[cells]), &Progress::new()).unwrap().columns[0].kind
     }
 
     #[test]
     fn kinds_are_what_all_values_are() {
-        assert_eq!(kind_of(&["", ""]), Kind::Empty);
-        assert_eq!(kind_of(&["Yes", "no", ""]), Kind::YesNo);
-        assert_eq!(kind_of(&["2003-04-17", ""]), Kind::Dates { times: false });
-        assert_eq!(kind_of(&["2003-04-17", "2003-04-18T10:00"]), Kind::Dates { times: true });
-        assert_eq!(kind_of(&["17.4.2003", "1.12.1999"]), Kind::OtherDates);
-        assert_eq!(kind_of(&["20030417"]), Kind::OtherDates);
-        assert_eq!(kind_of(&["1999", "2004"]), Kind::Years);
-        assert_eq!(kind_of(&["1999", "204"]), Kind::Whole);
-        assert_eq!(kind_of(&["-1", "2.50"]), Kind::Decimals);
-        assert_eq!(kind_of(&["01234", "91234"]), Kind::Codes { length: 5 });
-        assert_eq!(kind_of(&["A1B", "X9Y"]), Kind::Codes { length: 3 });
-        assert_eq!(kind_of(&["1", "2", "3", "4", "n/a"]), Kind::Mixed { mostly: "numbers", others: 1 });
-        assert_eq!(kind_of(&["red", "blue", "red"]), Kind::Categories);
-        assert_eq!(kind_of(&["came with a cough", "fell off a ladder", "was well"]), Kind::FreeText);
+        assert_eq!(kind_of(&["", ""]), ValueKind::Empty);
+        assert_eq!(kind_of(&["Yes", "no", ""]), ValueKind::YesNo);
+        assert_eq!(kind_of(&["2003-04-17", ""]), ValueKind::Dates { times: false });
+        assert_eq!(kind_of(&["2003-04-17", "2003-04-18T10:00"]), ValueKind::Dates { times: true });
+        assert_eq!(kind_of(&["17.4.2003", "1.12.1999"]), ValueKind::OtherDates);
+        assert_eq!(kind_of(&["20030417"]), ValueKind::OtherDates);
+        assert_eq!(kind_of(&["1999", "2004"]), ValueKind::Years);
+        assert_eq!(kind_of(&["1999", "204"]), ValueKind::Whole);
+        assert_eq!(kind_of(&["-1", "2.50"]), ValueKind::Decimals);
+        assert_eq!(kind_of(&["01234", "91234"]), ValueKind::Codes { length: 5 });
+        assert_eq!(kind_of(&["A1B", "X9Y"]), ValueKind::Codes { length: 3 });
+        assert_eq!(kind_of(&["1", "2", "3", "4", "n/a"]), ValueKind::Mixed { mostly: "numbers", others: 1 });
+        assert_eq!(kind_of(&["red", "blue", "red"]), ValueKind::Categories);
+        assert_eq!(kind_of(&["came with a cough", "fell off a ladder", "was well"]), ValueKind::FreeText);
     }
 
     #[test]

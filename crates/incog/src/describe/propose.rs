@@ -28,7 +28,7 @@
 //!
 //! Every hierarchy proposed here covers every cell of its column, so a job made from it runs. Reasons contain no cell.
 
-use crate::describe::profile::{ColumnProfile, Kind, Profile};
+use crate::describe::profile::{ColumnProfile, Profile, ValueKind};
 use crate::job::RoleJob;
 
 /// With fewer rows than this, little can be told from values.
@@ -243,7 +243,7 @@ pub(crate) fn propose(profile: &Profile) -> Vec<Proposal> {
 }
 
 fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
-    if column.kind == Kind::Empty {
+    if column.kind == ValueKind::Empty {
         return plain(RoleJob::Other, "every cell is missing");
     }
     if column.distinct == 1 && column.missing == 0 && rows >= ENOUGH_ROWS {
@@ -258,17 +258,17 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
         return plain(RoleJob::Identifier, "a number of its own in nearly every row");
     }
     match column.kind {
-        Kind::FreeText => {
+        ValueKind::FreeText => {
             return plain(
                 RoleJob::Decide,
                 "free text can name people: drop it (identifier) or have it read first",
             );
         }
-        Kind::Dates { .. } => {
+        ValueKind::Dates { .. } => {
             let reason = "dates: many people know when something happened to others";
             return Proposal { hierarchy: dates(column), ..plain(RoleJob::QuasiIdentifier, reason) };
         }
-        Kind::OtherDates => {
+        ValueKind::OtherDates => {
             return plain(
                 RoleJob::Decide,
                 "looks like dates: written as 2003-04-17 they can be a quasi-identifier in calendar units",
@@ -297,7 +297,7 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
     if column.is_nearly_unique(rows) {
         return if rows < ENOUGH_ROWS {
             plain(RoleJob::Decide, "too few rows to tell what it is")
-        } else if column.kind == Kind::Decimals {
+        } else if column.kind == ValueKind::Decimals {
             plain(
                 RoleJob::Decide,
                 "nearly unique decimals: who knows one finds the row; can an outsider know it?",
@@ -312,7 +312,7 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
 /// What outsiders know.
 fn known(column: &ColumnProfile, hint: Hint, word: &str) -> Proposal {
     let reason = format!("`{word}` in its name: outsiders may know it");
-    if let Kind::Mixed { mostly, others } = column.kind
+    if let ValueKind::Mixed { mostly, others } = column.kind
         && hint != Hint::Place
     {
         let reason = format!(
@@ -333,7 +333,7 @@ fn known(column: &ColumnProfile, hint: Hint, word: &str) -> Proposal {
 
 /// A hierarchy that covers every value of a column outsiders know.
 fn hierarchy(column: &ColumnProfile, hint: Hint) -> ProposedHierarchy {
-    let is_code = hint == Hint::Place || matches!(column.kind, Kind::Codes { .. });
+    let is_code = hint == Hint::Place || matches!(column.kind, ValueKind::Codes { .. });
     if is_code {
         return if (2..=MAX_MASKED).contains(&column.longest) {
             ProposedHierarchy::Mask { length: column.longest }
@@ -343,14 +343,14 @@ fn hierarchy(column: &ColumnProfile, hint: Hint) -> ProposedHierarchy {
     }
     let widths = |widths: &[&str]| widths.iter().map(|&width| width.to_owned()).collect();
     match column.kind {
-        Kind::Whole | Kind::Decimals if hint == Hint::Age => {
+        ValueKind::Whole | ValueKind::Decimals if hint == Hint::Age => {
             ProposedHierarchy::Intervals { widths: widths(&["5", "10", "20"]), top: Some(90) }
         }
-        Kind::Years if column.is_long => {
+        ValueKind::Years if column.is_long => {
             ProposedHierarchy::Intervals { widths: widths(&["5", "10", "20"]), top: None }
         }
-        Kind::Years => ProposedHierarchy::Intervals { widths: widths(&["5", "10"]), top: None },
-        Kind::Whole | Kind::Decimals if !column.widths.is_empty() => {
+        ValueKind::Years => ProposedHierarchy::Intervals { widths: widths(&["5", "10"]), top: None },
+        ValueKind::Whole | ValueKind::Decimals if !column.widths.is_empty() => {
             ProposedHierarchy::Intervals { widths: column.widths.clone(), top: None }
         }
         _ => ProposedHierarchy::Suppression,
@@ -359,7 +359,7 @@ fn hierarchy(column: &ColumnProfile, hint: Hint) -> ProposedHierarchy {
 
 fn dates(column: &ColumnProfile) -> ProposedHierarchy {
     let mut units = vec!["month", "quarter", "year"];
-    if column.kind == (Kind::Dates { times: true }) {
+    if column.kind == (ValueKind::Dates { times: true }) {
         units.insert(0, "day");
     }
     if column.is_long {
@@ -408,11 +408,11 @@ mod tests {
     use incog_core::table::{Column, Role, Table};
 
     /// A column's name, and its cell in each row.
-    type Cells = (&'static str, fn(usize) -> String);
+    type CellsByRow = (&'static str, fn(usize) -> String);
 
     /// What is proposed for columns of 40 rows with these names and cells made by row.
-    fn check(columns: &[Cells]) -> Vec<Proposal> {
-        let column = |&(name, cell): &Cells| {
+    fn check(columns: &[CellsByRow]) -> Vec<Proposal> {
+        let column = |&(name, cell): &CellsByRow| {
             let cells: Vec<String> = (0..40).map(cell).collect();
             Column::from_cells(name, Role::Other, cells.iter().map(String::as_str)).unwrap()
         };
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn every_rule_decides_as_the_docs_say() {
-        let columns: [Cells; 14] = [
+        let columns: [CellsByRow; 14] = [
             ("empty", |_| String::new()),
             ("same", |_| "x".into()),
             ("email", |row| format!("{}@example.org", row % 4)),
@@ -489,9 +489,9 @@ mod tests {
 
     #[test]
     fn without_a_quasi_identifier_nothing_is_certain() {
-        let income: Cells = ("income", |row| row.to_string());
-        let name: Cells = ("name", |row| format!("n{row}"));
-        let roles = |columns: &[Cells]| -> Vec<RoleJob> {
+        let income: CellsByRow = ("income", |row| row.to_string());
+        let name: CellsByRow = ("name", |row| format!("n{row}"));
+        let roles = |columns: &[CellsByRow]| -> Vec<RoleJob> {
             check(columns).iter().map(|proposal| proposal.role).collect()
         };
         assert_eq!(roles(&[name, income]), [RoleJob::Identifier, RoleJob::Decide]);

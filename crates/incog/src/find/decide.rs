@@ -10,7 +10,7 @@ use crate::find::obstacle::need;
 use crate::plan::Plan;
 
 /// What the whole policy says of the generalization that was chosen by a part of it.
-pub(crate) enum Settled {
+pub(crate) enum WholePolicy {
     /// It holds; what is known of the release.
     Holds(Statistics),
     /// It does not: what is in the way.
@@ -18,17 +18,22 @@ pub(crate) enum Settled {
 }
 
 /// Leaves out what the rest of the policy refuses at a node that was chosen.
-pub(crate) fn settle(plan: &Plan, chosen: &Statistics) -> Result<Settled> {
+pub(crate) fn settle(plan: &Plan, chosen: &Statistics) -> Result<WholePolicy> {
     if plan.decided_by.is_none() {
-        return Ok(Settled::Holds(chosen.clone()));
+        return Ok(WholePolicy::Holds(chosen.clone()));
     }
     let Problem { source, policy } = plan.problem();
     let levels = &chosen.levels;
     let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
     if policy.judge(&set)?.holds {
-        return Ok(Settled::Holds(Statistics::new(plan.problem(), &plan.attributes, levels.clone(), &set)?));
+        return Ok(WholePolicy::Holds(Statistics::new(
+            plan.problem(),
+            &plan.attributes,
+            levels.clone(),
+            &set,
+        )?));
     }
-    Ok(Settled::Fails(format!(
+    Ok(WholePolicy::Fails(format!(
         "decided by {} alone: {}\nhint: decide = \"all\" looks for another generalization; or allow more suppression",
         plan.deciding().describe(),
         need(plan, levels)?

@@ -1,7 +1,7 @@
 //! Which recoding?
 //!
 //! Runs the plan's route and says what came of it: a recoding with its quality and costs, or what stands in the way. Everything
-//! that depends on the kind of search ends here; whoever has a [`Found`] can apply, verify, measure and write it.
+//! that depends on the kind of search ends here; whoever has a [`FoundRecoding`] can apply, verify, measure and write it.
 //!
 //! 1. The algorithm of the route answers with a node or with another recoding.
 //! 2. A node that was chosen by k alone is held against the whole policy ([`decide`]).
@@ -20,19 +20,19 @@ use incog_core::metric::{Costs, Statistics};
 use incog_core::recoding::{Domains, PerLevel, Recoding};
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 
-use crate::find::decide::Settled;
+use crate::find::decide::WholePolicy;
 use crate::plan::{Chosen, Plan, Route};
 
 /// What came of a search.
 pub(crate) enum Outcome {
     /// A recoding.
-    Found(Box<Found>),
+    Found(Box<FoundRecoding>),
     /// Nothing satisfies the policy: what stands in the way.
     Nothing(String),
 }
 
 /// A recoding, and what is known of it before it is applied.
-pub(crate) struct Found {
+pub(crate) struct FoundRecoding {
     pub(crate) recoding: Recoding,
     /// The algorithm, where recoding is not by whole columns.
     pub(crate) local: Option<Chosen>,
@@ -66,7 +66,7 @@ pub(crate) fn find(plan: &Plan, route: &Route, progress: &Progress) -> Result<Ou
     };
     let node = match answer {
         Answer::Recoding { recoding, quality, notes } => {
-            return Ok(Outcome::Found(Box::new(Found {
+            return Ok(Outcome::Found(Box::new(FoundRecoding {
                 recoding: *recoding,
                 local: Some(chosen.clone()),
                 costs: costs.with_domains(&domains),
@@ -83,11 +83,11 @@ pub(crate) fn find(plan: &Plan, route: &Route, progress: &Progress) -> Result<Ou
     // Only searches of the lattice can be told to decide by k alone.
     let settled = match route {
         Route::Every(..) | Route::Best(_) => decide::settle(plan, &node.statistics)?,
-        Route::Recode(_) => Settled::Holds(node.statistics.clone()),
+        Route::Recode(_) => WholePolicy::Holds(node.statistics.clone()),
     };
     match settled {
-        Settled::Holds(statistics) => of_node(plan, node, statistics, costs, domains),
-        Settled::Fails(obstacle) => Ok(Outcome::Nothing(obstacle)),
+        WholePolicy::Holds(statistics) => of_node(plan, node, statistics, costs, domains),
+        WholePolicy::Fails(obstacle) => Ok(Outcome::Nothing(obstacle)),
     }
 }
 
@@ -145,7 +145,7 @@ fn of_node(
         _ => PerLevel::new(plan.problem(), &statistics.levels),
     }?;
     let (chosen, released) = (node.statistics.suppressed_rows, statistics.suppressed_rows);
-    Ok(Outcome::Found(Box::new(Found {
+    Ok(Outcome::Found(Box::new(FoundRecoding {
         recoding: Recoding::PerLevel(recoding),
         local: None,
         domains,

@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::job::{
-    ColumnJob, CountOrText, Input, Job, Lines, NumberOrText, Order, Paths, PolicyJob, RequireJob, RoleJob,
-    SearchJob, parse, place, resolve,
+    ColumnJob, CountOrText, Input, Job, Lines, NumberOrText, OutputOrder, Paths, PolicyJob, RequireJob,
+    RoleJob, SearchJob, parse, place, resolve,
 };
 
 /// A job for incog on a database: a person table with child tables, nested to any depth.
@@ -54,7 +54,7 @@ pub struct DatabasePart {
     pub format: TableFormat,
     /// In which order rows are released.
     #[serde(default)]
-    pub order: Order,
+    pub order: OutputOrder,
     /// Is an absent row knowledge? In a complete database whoever has no row about something is known not to have it.
     #[serde(default)]
     pub complete: bool,

@@ -121,7 +121,7 @@ pub struct Output {
     pub path: Option<PathBuf>,
     /// In which order rows are released.
     #[serde(default)]
-    pub order: Order,
+    pub order: OutputOrder,
     /// Where to write the release record, or false for none; the release's name with `.incog.json` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordJob>,
@@ -147,7 +147,7 @@ pub enum RecordJob {
 /// In which order rows are released.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum OutputOrder {
     /// Shuffled: the order of rows can tell whose they are.
     #[default]
     Shuffle,

@@ -12,7 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use incog_core::privacy::{self, Choice, Kind, Parameter};
+use incog_core::privacy::{self, Choice, Parameter, ParameterKind};
 use incog_core::registry::nearest;
 use incog_core::{Error, Result};
 
@@ -51,7 +51,7 @@ fn parameter(key: &str) -> Option<&'static Parameter> {
 /// The names that may be written for a parameter, if it is a choice.
 fn choice(parameter: &Parameter) -> Option<Choice> {
     match parameter.kind {
-        Kind::Choice(choice) | Kind::Distance(choice) => Some(choice),
+        ParameterKind::Choice(choice) | ParameterKind::Distance(choice) => Some(choice),
         _ => None,
     }
 }
@@ -116,8 +116,8 @@ impl<'de> Visitor<'de> for Table {
                     let parameter =
                         parameter(key).ok_or_else(|| de::Error::custom(format!("unknown field `{key}`")))?;
                     let written = match parameter.kind {
-                        Kind::Values | Kind::Order => Written::List(map.next_value()?),
-                        Kind::Hierarchy => Written::Hierarchy(Box::new(map.next_value()?)),
+                        ParameterKind::Values | ParameterKind::Order => Written::List(map.next_value()?),
+                        ParameterKind::Hierarchy => Written::Hierarchy(Box::new(map.next_value()?)),
                         _ => Written::One(map.next_value()?),
                     };
                     if let (Some(choice), Written::One(one)) = (choice(parameter), &written)
@@ -151,11 +151,15 @@ impl JsonSchema for RequireJob {
         add(MODEL, "The model, by its name in `incog list`.", generator.subschema_for::<String>());
         for parameter in privacy::parameters() {
             let schema = match parameter.kind {
-                Kind::Column => generator.subschema_for::<Option<String>>(),
-                Kind::Whole | Kind::Number => generator.subschema_for::<Option<NumberOrText>>(),
-                Kind::Values | Kind::Order => generator.subschema_for::<Option<Vec<NumberOrText>>>(),
-                Kind::Hierarchy => generator.subschema_for::<Option<HierarchyJob>>(),
-                Kind::Choice(choice) | Kind::Distance(choice) => {
+                ParameterKind::Column => generator.subschema_for::<Option<String>>(),
+                ParameterKind::Whole | ParameterKind::Number => {
+                    generator.subschema_for::<Option<NumberOrText>>()
+                }
+                ParameterKind::Values | ParameterKind::Order => {
+                    generator.subschema_for::<Option<Vec<NumberOrText>>>()
+                }
+                ParameterKind::Hierarchy => generator.subschema_for::<Option<HierarchyJob>>(),
+                ParameterKind::Choice(choice) | ParameterKind::Distance(choice) => {
                     let definition = definition(parameter.name);
                     let names = choice.names.iter().map(
                         |(name, about)| serde_json::json!({ "description": about, "type": "string", "const": name }),
@@ -263,8 +267,10 @@ impl RequireJob {
                 return Err(refused(format!("unknown parameter `{key}`{advice}")));
             };
             let value = match parameter.kind {
-                Kind::Values | Kind::Order => value.split(BETWEEN).collect::<Vec<_>>().into(),
-                Kind::Hierarchy => serde_json::json!({ "file": value }),
+                ParameterKind::Values | ParameterKind::Order => {
+                    value.split(BETWEEN).collect::<Vec<_>>().into()
+                }
+                ParameterKind::Hierarchy => serde_json::json!({ "file": value }),
                 _ => value.trim().into(),
             };
             if table.insert(key, value).is_some() {

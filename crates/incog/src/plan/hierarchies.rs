@@ -2,7 +2,7 @@
 
 use incog_core::hierarchy::Attribute;
 use incog_core::hierarchy::spec::{
-    Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, Side, Spec, Tree,
+    Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, MaskFrom, Spec, Tree,
 };
 use incog_core::table::Column;
 use incog_core::{Error, Result};
@@ -195,8 +195,8 @@ fn rule_at(
         Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
     } else if let Some(side) = spec.mask {
         let mask = Mask::new(match side {
-            MaskSide::Right => Side::Right,
-            MaskSide::Left => Side::Left,
+            MaskSide::Right => MaskFrom::Right,
+            MaskSide::Left => MaskFrom::Left,
         });
         Spec::Mask(match (spec.length, shared) {
             (Some(length), _) => mask.with_length(length),

@@ -6,18 +6,19 @@
 //! value.
 //!
 //! No model and no parameter is named here: what is read for which key follows from the kind that the model's entry gives
-//! it ([`Kind`]).
+//! it ([`ParameterKind`]).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use incog_core::privacy::{
-    self, Distance, Fraction, Kind, Model, Parameter, Parameters, PrivacyModel, Sensitive, Unit, Value,
+    self, Distance, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive, Unit,
+    Value,
 };
 use incog_core::registry::nearest;
 use incog_core::table::{Column, Table};
 use incog_core::{Error, Result};
-use incog_verify::Cells;
+use incog_verify::RequirementValues;
 use serde::{Deserialize, Serialize};
 
 use crate::file::Stamps;
@@ -105,26 +106,28 @@ fn value(require: &RequireJob, parameter: &Parameter) -> Result<Option<Value>> {
         Error::input(format!("`{key}` is no {what}")).with_hint(format!("write {}{hint}", parameter.expects))
     };
     match parameter.kind {
-        Kind::Column | Kind::Order | Kind::Hierarchy => Ok(None),
-        Kind::Whole => require.one(key).map_or(Ok(None), |text| {
+        ParameterKind::Column | ParameterKind::Order | ParameterKind::Hierarchy => Ok(None),
+        ParameterKind::Whole => require.one(key).map_or(Ok(None), |text| {
             text.parse().map(|number| Some(Value::Whole(number))).map_err(|_| unreadable("whole number", ""))
         }),
-        Kind::Number => require.one(key).map_or(Ok(None), |text| {
+        ParameterKind::Number => require.one(key).map_or(Ok(None), |text| {
             text.parse().map(|number: Fraction| Some(Value::Number(number))).map_err(|_| {
                 unreadable("number that can be read exactly", "; also 29% or 1/3, of at most 18 digits")
             })
         }),
-        Kind::Values => Ok(require.list(key).map(|values| Value::Values((0..values.len() as u32).collect()))),
-        Kind::Choice(choice) => {
+        ParameterKind::Values => {
+            Ok(require.list(key).map(|values| Value::Values((0..values.len() as u32).collect())))
+        }
+        ParameterKind::Choice(choice) => {
             let name = require.one(key);
             Ok(name.and_then(|name| choice.find(&name)).map(Value::Name))
         }
-        Kind::Distance(_) => Ok(require.one(key).map(|_| Value::Distance(Distance::equal()))),
+        ParameterKind::Distance(_) => Ok(require.one(key).map(|_| Value::Distance(Distance::equal()))),
     }
 }
 
 /// The key of a model that has a certain kind.
-fn key_of(model: &Model, is_meant: impl Fn(Kind) -> bool) -> Option<&'static str> {
+fn key_of(model: &Model, is_meant: impl Fn(ParameterKind) -> bool) -> Option<&'static str> {
     model.parameters().find(|parameter| is_meant(parameter.kind)).map(|parameter| parameter.name)
 }
 
@@ -137,9 +140,9 @@ struct Apart<'a> {
 
 impl<'a> Apart<'a> {
     fn of(require: &'a RequireJob, model: &Model) -> Self {
-        let distance = key_of(model, |kind| matches!(kind, Kind::Distance(_)));
-        let order = key_of(model, |kind| matches!(kind, Kind::Order));
-        let hierarchy = key_of(model, |kind| matches!(kind, Kind::Hierarchy));
+        let distance = key_of(model, |kind| matches!(kind, ParameterKind::Distance(_)));
+        let order = key_of(model, |kind| matches!(kind, ParameterKind::Order));
+        let hierarchy = key_of(model, |kind| matches!(kind, ParameterKind::Hierarchy));
         Apart {
             distance: distance.and_then(|key| Some((key, require.one(key)?))),
             order: order.and_then(|key| Some((key, require.list(key)?))),
@@ -250,13 +253,13 @@ fn model(
         for parameter in requirement.model.parameters() {
             let key = parameter.name;
             match parameter.kind {
-                Kind::Values => {
+                ParameterKind::Values => {
                     let codes = values(requirement.job, key, column);
                     if let Some(codes) = codes.map_err(|error| requirement.at(job, key, &error))? {
                         parameters.set(key, codes);
                     }
                 }
-                Kind::Distance(_) => {
+                ParameterKind::Distance(_) => {
                     if let Some(distance) = distance(job, requirement, column)? {
                         parameters.set(key, distance);
                     }
@@ -319,15 +322,15 @@ fn distance(job: &Job, requirement: &Requirement<'_>, column: &Column) -> Result
 }
 
 /// The cells of the job's requirement of this index, for the checker.
-pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<Cells> {
+pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<RequirementValues> {
     let require = &job.policy.require[at];
     let model = Model::find(&require.model)?;
-    let list = |is_meant: fn(Kind) -> bool| {
+    let list = |is_meant: fn(ParameterKind) -> bool| {
         key_of(model, is_meant).and_then(|key| require.list(key)).unwrap_or_default()
     };
-    let mut cells = Cells {
-        values: list(|kind| matches!(kind, Kind::Values)),
-        order: list(|kind| matches!(kind, Kind::Order)),
+    let mut cells = RequirementValues {
+        values: list(|kind| matches!(kind, ParameterKind::Values)),
+        order: list(|kind| matches!(kind, ParameterKind::Order)),
         paths: Vec::new(),
     };
     if let (Some((key, hierarchy)), Some(name)) = (Apart::of(require, model).hierarchy, &require.sensitive) {
@@ -369,14 +372,14 @@ pub(crate) fn part(require: &RequireJob) -> Result<RequirePart> {
     for parameter in Model::find(&require.model)?.parameters() {
         let key = parameter.name;
         let stated = match parameter.kind {
-            Kind::Column | Kind::Hierarchy => None,
-            Kind::Whole | Kind::Choice(_) | Kind::Distance(_) => require.one(key),
-            Kind::Number => match require.one(key) {
+            ParameterKind::Column | ParameterKind::Hierarchy => None,
+            ParameterKind::Whole | ParameterKind::Choice(_) | ParameterKind::Distance(_) => require.one(key),
+            ParameterKind::Number => match require.one(key) {
                 Some(text) => Some(text.parse::<Fraction>()?.to_string()),
                 None => None,
             },
-            Kind::Values => require.list(key).map(|values| values.len().to_string()),
-            Kind::Order => require.list(key).map(|_| LISTED.to_owned()),
+            ParameterKind::Values => require.list(key).map(|values| values.len().to_string()),
+            ParameterKind::Order => require.list(key).map(|_| LISTED.to_owned()),
         };
         parameters.extend(stated.map(|stated| (key.to_owned(), stated)));
     }

@@ -24,7 +24,7 @@ use crate::claim::requirement::required;
 use crate::claim::{claims, on_columns};
 use crate::file::Stamps;
 use crate::plan::{self, Plan};
-use crate::publish::record::{Cost, Key, Record, Seen, sha256_of};
+use crate::publish::record::{Cost, Key, Observed, Record, sha256_of};
 
 /// What is claimed of a record where everything is at hand.
 const IS_WHAT_ALL_SAY: &str = "the record is what the job, the data and the release say";
@@ -106,9 +106,9 @@ fn check_with_local_record(
 }
 
 /// What anybody can see of a released file.
-fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Seen<'a> {
+fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Observed<'a> {
     let columns = released.header().iter().map(|&name| name.to_owned()).collect();
-    Seen { report, columns, sha256, input: None }
+    Observed { report, columns, sha256, input: None }
 }
 
 /// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that

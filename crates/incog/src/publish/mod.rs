@@ -12,11 +12,11 @@ pub(crate) mod sink;
 use incog_core::{Progress, Result};
 
 use crate::claim::release::{VerifiedRelease, released};
-use crate::job::Order;
+use crate::job::OutputOrder;
 use crate::plan::Plan;
 use crate::publish::key_file::{KeyOnDisk, RunKey};
 use crate::publish::places::Places;
-use crate::publish::record::{Cost, Key, Record, Seen};
+use crate::publish::record::{Cost, Key, Observed, Record};
 use crate::publish::sink::{Finished, Layout, NewFolder, Part, Unfinished};
 use crate::source::spill::Spilled;
 
@@ -25,7 +25,7 @@ pub(crate) fn publish(
     plan: &Plan,
     made: &VerifiedRelease,
     places: &Places,
-    order: Order,
+    order: OutputOrder,
     progress: &Progress,
 ) -> Result<()> {
     let layout = Layout::new(&places.path, &plan.format, &released(plan, &made.as_collected))?;
@@ -78,7 +78,7 @@ pub(crate) fn record_of(
     key: Option<&Key>,
 ) -> Result<Record> {
     let columns = made.verified.release().header().iter().map(|&name| name.to_owned()).collect();
-    let seen = Seen { report: &made.report, columns, sha256, input };
+    let seen = Observed { report: &made.report, columns, sha256, input };
     let cost = Cost { costs: &made.costs, statistics: &made.statistics, local: made.local.as_ref() };
     Record::new(plan, &seen, &cost, key)
 }

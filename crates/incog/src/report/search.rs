@@ -12,7 +12,7 @@ use incog_core::{Progress, Result};
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::find::decide::{Settled, judged_one_by_one, notes, settle};
+use crate::find::decide::{WholePolicy, judged_one_by_one, notes, settle};
 use crate::find::obstacle;
 use crate::plan::{Chosen, Plan, Route};
 
@@ -74,8 +74,8 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
     match &best {
         None => report.obstacle = Some(obstacle::closest(plan, progress)?),
         Some(best) => match settle(plan, &best.statistics)? {
-            Settled::Fails(obstacle) => report.obstacle = Some(obstacle),
-            Settled::Holds(released) => {
+            WholePolicy::Fails(obstacle) => report.obstacle = Some(obstacle),
+            WholePolicy::Holds(released) => {
                 let (chosen, released) = (best.statistics.suppressed_rows, released.suppressed_rows);
                 report.notes = notes(plan, outcome.left_open, chosen, released);
             }

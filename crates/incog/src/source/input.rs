@@ -32,10 +32,10 @@ const IN_MEMORY: &str = "the table";
 /// let columns: Input = [("age", vec!["34", "41"]), ("zip", vec!["53715", ""])].into();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Input(Kind);
+pub struct Input(InputKind);
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum InputKind {
     /// Files and folders that together are one table.
     Files(Vec<PathBuf>),
     /// Columns without roles, and how their cells are written; or why they cannot be.
@@ -64,12 +64,12 @@ pub(crate) struct Loaded {
 impl Input {
     /// The files that a job names.
     pub(crate) fn of_job(job: &Job) -> Self {
-        Input(Kind::Files(job.inputs()))
+        Input(InputKind::Files(job.inputs()))
     }
 
     /// Several files or folders, which together are one table.
     pub fn files<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
-        Input(Kind::Files(paths.into_iter().map(Into::into).collect()))
+        Input(InputKind::Files(paths.into_iter().map(Into::into).collect()))
     }
 
     /// Columns of text, each with its name; an empty text is the missing value, as in CSV. Columns that are not equally long or not
@@ -89,22 +89,24 @@ impl Input {
             Ok(column)
         };
         let columns: Result<Vec<Column>> = columns.into_iter().map(column).collect();
-        Input(Kind::Columns(columns.map(|columns| (columns, Format::Csv { delimiter: b',' }))))
+        Input(InputKind::Columns(columns.map(|columns| (columns, Format::Csv { delimiter: b',' }))))
     }
 
     /// The paths that a job would name: standard input, if the table is in memory.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         match &self.0 {
-            Kind::Files(files) => files.clone(),
-            Kind::Columns(_) => vec![STANDARD.into()],
+            InputKind::Files(files) => files.clone(),
+            InputKind::Columns(_) => vec![STANDARD.into()],
         }
     }
 
     /// Finds out the columns' names. Without a delimiter, CSV files have their header's most frequent one.
     pub(crate) fn open(self, delimiter: Option<u8>) -> Result<Opened> {
         match self.0 {
-            Kind::Files(files) => Ok(Opened(OpenedKind::Files(Box::new(Data::open(&files, delimiter)?)))),
-            Kind::Columns(columns) => {
+            InputKind::Files(files) => {
+                Ok(Opened(OpenedKind::Files(Box::new(Data::open(&files, delimiter)?))))
+            }
+            InputKind::Columns(columns) => {
                 let (columns, format) = columns?;
                 let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
                 if header.is_empty() {
@@ -122,7 +124,7 @@ impl Input {
     /// Arrow record batches of one schema, which together are one table. Null is the missing value, and the empty text is a value.
     pub fn record_batches<'a>(batches: impl IntoIterator<Item = &'a incog_parquet::RecordBatch>) -> Self {
         let read = incog_parquet::read_batches(batches);
-        Input(Kind::Columns(read.map(|(columns, types)| (columns, Format::Parquet { types }))))
+        Input(InputKind::Columns(read.map(|(columns, types)| (columns, Format::Parquet { types }))))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use crate::algorithm::mondrian::part::Part;
-use crate::algorithm::mondrian::place::{Entry, Place};
+use crate::algorithm::mondrian::point::{PartEntry, Point};
 use crate::algorithm::mondrian::scratch::Scratch;
 use crate::algorithm::mondrian::search::Mondrian;
-use crate::algorithm::mondrian::{Choice, Cuts, Gain};
+use crate::algorithm::mondrian::{CutChoice, Cuts, Gain};
 use crate::error::Result;
 
 /// So many of the best cuts are judged where judging one is a pass over the records.
@@ -44,7 +44,7 @@ pub(super) struct Extents<P> {
     pub(super) greatest: P,
 }
 
-impl<P: Place> Extents<P> {
+impl<P: Point> Extents<P> {
     pub(super) fn at(&self, axis: usize) -> (u32, u32) {
         (self.least.at(axis), self.greatest.at(axis))
     }
@@ -55,7 +55,7 @@ type Uncut<'p, P> = Option<Part<'p, P>>;
 
 impl Mondrian<'_> {
     /// Cuts a part into others, or gives it back.
-    pub(super) fn cut<'p, P: Place>(
+    pub(super) fn cut<'p, P: Point>(
         &self,
         part: Part<'p, P>,
         extents: &Extents<P>,
@@ -63,7 +63,7 @@ impl Mondrian<'_> {
         into: &mut Vec<Part<'p, P>>,
     ) -> Result<Uncut<'p, P>> {
         let mut part = part;
-        if let Choice::Best(gain) = self.choice {
+        if let CutChoice::Best(gain) = self.choice {
             part = match self.best_cut(part, extents, gain, scratch, into)? {
                 Some(part) if self.cuts == Cuts::Relaxed => part,
                 uncut => return Ok(uncut),
@@ -85,7 +85,7 @@ impl Mondrian<'_> {
     }
 
     /// Cuts a part by the first attribute that can be cut.
-    fn cut_in_order<'p, P: Place>(
+    fn cut_in_order<'p, P: Point>(
         &self,
         mut part: Part<'p, P>,
         order: &[(f64, usize)],
@@ -131,7 +131,7 @@ impl Mondrian<'_> {
 
     /// Cuts an ordered attribute, whose profile is in the scratch memory, before or after the median value; the more even
     /// one first.
-    fn cut_beside_median<'p, P: Place>(
+    fn cut_beside_median<'p, P: Point>(
         &self,
         mut part: Part<'p, P>,
         at: usize,
@@ -195,7 +195,7 @@ impl Mondrian<'_> {
     }
 
     /// Makes the cut that is set if the policy admits all parts.
-    fn try_cut<'p, P: Place>(
+    fn try_cut<'p, P: Point>(
         &self,
         mut part: Part<'p, P>,
         at: usize,
@@ -236,7 +236,7 @@ impl Mondrian<'_> {
 
     /// Divides records in the middle of an ordered attribute, whose profile is in the scratch memory, through equal values
     /// if need be. Those are put in the order of the other attributes before, the widest first.
-    fn divide_median<'p, P: Place>(
+    fn divide_median<'p, P: Point>(
         &self,
         mut part: Part<'p, P>,
         at: usize,
@@ -284,7 +284,7 @@ impl Mondrian<'_> {
     }
 
     /// Cuts a hierarchy into those children that the policy admits; the others stay together.
-    fn leave_behind<'p, P: Place>(
+    fn leave_behind<'p, P: Point>(
         &self,
         mut part: Part<'p, P>,
         at: usize,
@@ -306,7 +306,7 @@ impl Mondrian<'_> {
 
     /// In which part each child of a cut would be if those stay behind that the policy does not admit, which come last;
     /// `None` if all would.
-    fn kept_children<P: Place>(
+    fn kept_children<P: Point>(
         &self,
         part: &mut Part<'_, P>,
         at: usize,
@@ -354,7 +354,7 @@ impl Mondrian<'_> {
     }
 
     /// The cut that gains most, of those that the policy admits.
-    fn best_cut<'p, P: Place>(
+    fn best_cut<'p, P: Point>(
         &self,
         part: Part<'p, P>,
         extents: &Extents<P>,
@@ -447,17 +447,17 @@ enum Toward {
 }
 
 /// For each attribute, which positions the entries before `start` have more than those from `end` on, on average.
-fn toward_low<P: Place>(
-    entries: &[Entry<P>],
+fn toward_low<P: Point>(
+    entries: &[PartEntry<P>],
     start: usize,
     end: usize,
     order: &[(f64, usize)],
 ) -> Vec<Toward> {
     let (low, high) = (&entries[..start], &entries[end..]);
-    let n_rows = |entries: &[Entry<P>]| entries.iter().map(|entry| u128::from(entry.rows)).sum::<u128>();
+    let n_rows = |entries: &[PartEntry<P>]| entries.iter().map(|entry| u128::from(entry.rows)).sum::<u128>();
     let (n_low, n_high) = (n_rows(low), n_rows(high));
     let toward = |&(_, axis): &(f64, usize)| {
-        let sum = |entries: &[Entry<P>]| -> u128 {
+        let sum = |entries: &[PartEntry<P>]| -> u128 {
             entries.iter().map(|entry| u128::from(entry.rows) * u128::from(entry.place.at(axis))).sum()
         };
         if sum(low) * n_high > sum(high) * n_low { Toward::Higher } else { Toward::Lower }

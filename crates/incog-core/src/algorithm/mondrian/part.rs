@@ -4,23 +4,23 @@
 //! is behind the entries of a part. Never more is needed than one entry for each row, and never more than one for each
 //! cut: a part of n rows becomes at most n / least boxes. So both bounds hold for what a part is cut into, too.
 
-use crate::algorithm::mondrian::place::{Entry, Place};
+use crate::algorithm::mondrian::point::{PartEntry, Point};
 
 /// The room that entries may need when cuts run through them.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Room {
+pub(super) enum SpareEntries {
     /// They never do.
     None,
     /// Every part has at least so many rows, which is not 0.
     PartsOf(u64),
 }
 
-impl Room {
+impl SpareEntries {
     /// How many entries may come to some entries with so many rows.
     pub(super) fn of(self, n_entries: usize, n_rows: u64) -> usize {
         match self {
-            Room::None => 0,
-            Room::PartsOf(least) => {
+            SpareEntries::None => 0,
+            SpareEntries::PartsOf(least) => {
                 (n_rows as usize - n_entries).min((n_rows / least).saturating_sub(1) as usize)
             }
         }
@@ -30,9 +30,9 @@ impl Room {
 /// Entries that are in one box so far: some in a row.
 pub(super) struct Part<'a, P> {
     /// The entries and the room behind them.
-    slots: &'a mut [Entry<P>],
+    slots: &'a mut [PartEntry<P>],
     n_entries: usize,
-    room: Room,
+    room: SpareEntries,
     /// Where the entries start among all.
     pub(super) from: usize,
     pub(super) n_rows: u64,
@@ -41,18 +41,24 @@ pub(super) struct Part<'a, P> {
     pub(super) last: P,
 }
 
-impl<'a, P: Place> Part<'a, P> {
+impl<'a, P: Point> Part<'a, P> {
     /// All slots but those of the room are entries.
-    pub(super) fn new(slots: &'a mut [Entry<P>], n_entries: usize, room: Room, first: P, last: P) -> Self {
+    pub(super) fn new(
+        slots: &'a mut [PartEntry<P>],
+        n_entries: usize,
+        room: SpareEntries,
+        first: P,
+        last: P,
+    ) -> Self {
         let n_rows = slots[..n_entries].iter().map(|entry| u64::from(entry.rows)).sum();
         Part { slots, n_entries, room, from: 0, n_rows, first, last }
     }
 
-    pub(super) fn entries(&self) -> &[Entry<P>] {
+    pub(super) fn entries(&self) -> &[PartEntry<P>] {
         &self.slots[..self.n_entries]
     }
 
-    fn entries_mut(&mut self) -> &mut [Entry<P>] {
+    fn entries_mut(&mut self) -> &mut [PartEntry<P>] {
         &mut self.slots[..self.n_entries]
     }
 
@@ -149,7 +155,7 @@ impl<'a, P: Place> Part<'a, P> {
     pub(super) fn sort(
         &mut self,
         entries: std::ops::Range<usize>,
-        compare: impl FnMut(&Entry<P>, &Entry<P>) -> std::cmp::Ordering,
+        compare: impl FnMut(&PartEntry<P>, &PartEntry<P>) -> std::cmp::Ordering,
     ) {
         self.entries_mut()[entries].sort_unstable_by(compare);
     }
@@ -167,7 +173,7 @@ impl<'a, P: Place> Part<'a, P> {
                 let behind = (sum - n_rows) as u32;
                 entry.rows -= behind;
                 // The entry that stood there goes behind all others.
-                self.slots[self.n_entries] = Entry { rows: behind, ..self.slots[at].clone() };
+                self.slots[self.n_entries] = PartEntry { rows: behind, ..self.slots[at].clone() };
                 self.slots.swap(at + 1, self.n_entries);
                 self.n_entries += 1;
                 return Middle { n_entries: at + 1, is_divided: true };
@@ -223,9 +229,9 @@ mod tests {
     use super::*;
 
     /// Entries of one attribute: (position, rows); the cell is the position.
-    fn slots(entries: &[(u32, u32)], room: usize) -> Vec<Entry<[u8; 8]>> {
+    fn slots(entries: &[(u32, u32)], room: usize) -> Vec<PartEntry<[u8; 8]>> {
         let entry =
-            |&(position, rows)| Entry { place: Place::new([position].into_iter()), cell: position, rows };
+            |&(position, rows)| PartEntry { place: Point::new([position].into_iter()), cell: position, rows };
         let free = std::iter::repeat_n(entry(&(0, 0)), room);
         entries.iter().map(entry).chain(free).collect()
     }
@@ -238,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_part_has_its_entries_and_room_for_all_cuts_that_may_come() {
-        let room = Room::PartsOf(2);
+        let room = SpareEntries::PartsOf(2);
         let mut slots = slots(&[(3, 4), (1, 2), (2, 9), (1, 1), (0, 3)], room.of(5, 19));
         let n_slots = slots.len();
         assert_eq!(n_slots, 13);
@@ -271,7 +277,7 @@ mod tests {
     #[test]
     fn what_was_divided_can_be_joined_again() {
         let mut slots = slots(&[(0, 3), (1, 4), (2, 1)], 1);
-        let mut part = Part::new(&mut slots, 3, Room::PartsOf(4), [0; 8], [2; 8]);
+        let mut part = Part::new(&mut slots, 3, SpareEntries::PartsOf(4), [0; 8], [2; 8]);
         for n_rows in 0..=8 {
             let middle = part.divide_at_row(n_rows);
             let before: u64 =

@@ -2,7 +2,7 @@
 
 use crate::algorithm::mondrian::cut::Cut;
 use crate::algorithm::mondrian::part::Part;
-use crate::algorithm::mondrian::place::Place;
+use crate::algorithm::mondrian::point::Point;
 use crate::group::ChangingGroup;
 use crate::privacy::Policy;
 
@@ -33,7 +33,7 @@ impl Scratch {
     }
 
     /// Counts the records at each position of an attribute.
-    pub(super) fn profile<P: Place>(&mut self, part: &Part<'_, P>, at: usize, (least, greatest): (u32, u32)) {
+    pub(super) fn profile<P: Point>(&mut self, part: &Part<'_, P>, at: usize, (least, greatest): (u32, u32)) {
         let Scratch { counts, profile, .. } = self;
         profile.clear();
         let reach = (greatest - least) as usize + 1;

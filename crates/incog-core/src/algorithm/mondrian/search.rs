@@ -7,12 +7,12 @@ use rayon::Scope;
 
 use crate::algorithm::mondrian::cut::Extents;
 use crate::algorithm::mondrian::part::Part;
-use crate::algorithm::mondrian::place::Place;
+use crate::algorithm::mondrian::point::Point;
 use crate::algorithm::mondrian::scratch::Scratch;
-use crate::algorithm::mondrian::{Choice, Cuts, Extent};
+use crate::algorithm::mondrian::{CutChoice, Cuts, Extent};
 use crate::algorithm::positions::Axis;
 use crate::error::Result;
-use crate::frequency::Cells;
+use crate::frequency::DistinctRecords;
 use crate::group::{RowFacts, somebody};
 use crate::privacy::Policy;
 use crate::progress::Progress;
@@ -35,9 +35,9 @@ pub(super) struct Mondrian<'a> {
     pub(super) axes: &'a [Axis<'a>],
     pub(super) weights: Vec<f64>,
     pub(super) policy: &'a Policy,
-    pub(super) cells: &'a Cells,
+    pub(super) cells: &'a DistinctRecords,
     pub(super) cuts: Cuts,
-    pub(super) choice: Choice,
+    pub(super) choice: CutChoice,
     pub(super) extent: Extent,
     pub(super) progress: &'a Progress,
     pub(super) is_rows_only: bool,
@@ -47,7 +47,7 @@ pub(super) struct Mondrian<'a> {
 
 impl Mondrian<'_> {
     /// What is there before the first cut, without what is left out. `None` if that is more than the budget.
-    pub(super) fn first_parts<'p, P: Place>(&self, all: Part<'p, P>) -> Result<Option<Vec<Part<'p, P>>>> {
+    pub(super) fn first_parts<'p, P: Point>(&self, all: Part<'p, P>) -> Result<Option<Vec<Part<'p, P>>>> {
         let mut scratch = Scratch::new(self.policy);
         let mut parts = vec![all];
         for (at, axis) in self.axes.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Mondrian<'_> {
     }
 
     /// One task: a part and all that comes from it, except what is large enough for tasks of its own.
-    pub(super) fn work<'scope, P: Place>(
+    pub(super) fn work<'scope, P: Point>(
         &'scope self,
         scope: &Scope<'scope>,
         part: Part<'scope, P>,
@@ -121,7 +121,7 @@ impl Mondrian<'_> {
         }
     }
 
-    fn descend<'p, P: Place>(
+    fn descend<'p, P: Point>(
         &self,
         part: Part<'p, P>,
         done: &mut Vec<Finished<P>>,
@@ -163,7 +163,7 @@ impl Mondrian<'_> {
         Ok(())
     }
 
-    fn finished<P: Place>(&self, part: Part<'_, P>, extents: &Extents<P>) -> Finished<P> {
+    fn finished<P: Point>(&self, part: Part<'_, P>, extents: &Extents<P>) -> Finished<P> {
         let (from, n_entries) = (part.from as u32, part.len() as u32);
         let Part { mut first, mut last, .. } = part;
         for at in (0..self.axes.len()).filter(|&at| self.is_tight(at)) {
@@ -180,13 +180,13 @@ impl Mondrian<'_> {
     }
 
     /// The side of a finished part in one attribute.
-    pub(super) fn side<P: Place>(&self, part: &Finished<P>, at: usize) -> Side {
+    pub(super) fn side<P: Point>(&self, part: &Finished<P>, at: usize) -> Side {
         let (axis, first, last) = (&self.axes[at], part.first.at(at), part.last.at(at));
         if self.is_tight(at) { axis.tight_side(first, last) } else { axis.covering_side(first, last + 1) }
     }
 
     /// Does the policy admit some entries of a part?
-    pub(super) fn admits<P: Place>(
+    pub(super) fn admits<P: Point>(
         &self,
         part: &Part<'_, P>,
         entries: Range<usize>,
@@ -195,7 +195,7 @@ impl Mondrian<'_> {
         self.admits_together(part, std::iter::once(entries), scratch)
     }
 
-    pub(super) fn admits_together<P: Place>(
+    pub(super) fn admits_together<P: Point>(
         &self,
         part: &Part<'_, P>,
         entries: impl Iterator<Item = Range<usize>>,

@@ -68,11 +68,11 @@ impl Guess {
         let part = |attribute: usize, level: usize| {
             if problem.policy.budget() > 0 {
                 // Shares of the rows, their roots added up: from 1, if there is one label, to the root of their number.
-                return 2.0 * (costs.roots[attribute][level] / n_rows.sqrt()).max(1.0).log2();
+                return 2.0 * (costs.sqrt_mass[attribute][level] / n_rows.sqrt()).max(1.0).log2();
             }
             // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
             let labels = layout.n_labels(attribute, level as u8).max(1) as f64;
-            let rarest = costs.rarest[attribute][level].max(1) as f64;
+            let rarest = costs.rarest_rows[attribute][level].max(1) as f64;
             labels.log2() + RARITY * (n_rows / rarest).log2()
         };
         let levels = |&attribute: &usize| {
@@ -94,12 +94,12 @@ impl Guess {
             by_step: Vec::new(),
             steps: Vec::new(),
         };
-        guess.spread(lattice);
+        guess.refit(lattice);
         guess
     }
 
     /// Computes the extents of all nodes from those of the levels, and the threshold that fits the verdicts best.
-    pub(super) fn spread(&mut self, lattice: &Lattice) {
+    pub(super) fn refit(&mut self, lattice: &Lattice) {
         self.is_far_off = false;
         self.extents = lattice.sums(0.0, |position, level| self.parts[position][level], |a, b| a + b);
         (self.by_step, self.steps) = deal_out(&self.extents);

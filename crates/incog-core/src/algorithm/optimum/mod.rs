@@ -36,7 +36,7 @@
 //! [`Snapshots`](crate::judge::JudgeKind::Snapshots) keeps.
 
 mod bounds;
-mod boxes;
+mod node_boxes;
 mod guess;
 
 use std::cmp::{Ordering, Reverse};
@@ -46,13 +46,13 @@ use crate::algorithm::cover::first_holding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
-use crate::judge::{Counted, Forecast, Keep, NodeJudge, Problem, node_judge};
+use crate::judge::{Detail, Forecast, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::{Grid, Lattice, Marks};
-use crate::metric::{Costs, Metric, Needs, Ranking, Scored, Spreads, Statistics};
+use crate::metric::{Costs, Metric, Needs, NodeSums, Ranking, Scored, Statistics};
 use crate::privacy::{Policy, Pruning};
 use crate::progress::Progress;
 
-pub use boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_first};
+pub use node_boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_first};
 
 use bounds::Bounds;
 use guess::{Guess, NEAR, step};
@@ -118,13 +118,13 @@ pub fn optimum(
         Pruning::Unsound => problem.policy.absorbing(),
     };
     let pruned_by = absorbing.as_ref().map(|policy| Problem { source: problem.source, policy });
-    let counted = if metric.needs() == Needs::Groups { Counted::Sizes } else { Counted::Verdicts };
+    let counted = if metric.needs() == Needs::Groups { Detail::Sizes } else { Detail::Verdicts };
     let (keep, part) = match (pruning, pruned_by) {
         (Pruning::Sound, _) => (Keep::Nothing, Part::Whole),
         // What holds may fail further up, and is asked about there.
         (Pruning::Unsound, None) => (Keep::Everything, Part::None),
         (Pruning::Unsound, Some(part)) => {
-            (Keep::Everything, Part::Absorbing(node_judge(part, Keep::Nothing, Counted::Verdicts)?))
+            (Keep::Everything, Part::Absorbing(node_judge(part, Keep::Nothing, Detail::Verdicts)?))
         }
     };
     let mut hunt = Hunt {
@@ -133,7 +133,7 @@ pub fn optimum(
         bounds: Bounds::new(problem, &lattice, costs, metric, &ranking)?,
         ranking,
         judge: node_judge(problem, keep, counted)?,
-        spreads: Spreads::new(problem.source.layout(), attributes, costs, metric),
+        node_sums: NodeSums::new(problem.source.layout(), attributes, costs, metric),
         undecided: if matches!(part, Part::None) { grid.none() } else { grid.all() },
         part,
         open: grid.all(),
@@ -181,7 +181,7 @@ struct Hunt<'a> {
     ranking: Ranking<'a>,
     judge: Box<dyn NodeJudge + 'a>,
     part: Part<'a>,
-    spreads: Spreads<'a>,
+    node_sums: NodeSums<'a>,
     /// Nodes neither known to fail nor known to hold, by the part of the policy that prunes.
     undecided: Marks,
     /// Nodes that could beat the best, are not known to fail and have not been judged.
@@ -225,7 +225,7 @@ impl Hunt<'_> {
         let border = path[first.min(path.len() - 1)];
         self.guess.threshold = self.guess.extents[border];
         if self.guess.is_far_off {
-            self.guess.spread(self.lattice);
+            self.guess.refit(self.lattice);
         }
         Ok(first)
     }
@@ -296,7 +296,7 @@ impl Hunt<'_> {
             let holds = self.ask(node)?;
             self.guess.correct(node, holds);
             if self.guess.is_far_off {
-                self.guess.spread(self.lattice);
+                self.guess.refit(self.lattice);
             }
         }
         Ok(())
@@ -391,7 +391,7 @@ impl Hunt<'_> {
         self.grid.remove_above(&mut self.undecided, node);
         if verdict.refused_rows != Some(0) {
             let levels = self.lattice.levels(node).collect();
-            let suppressed = self.spreads.statistics(levels, &part.refused()?);
+            let suppressed = self.node_sums.statistics(levels, &part.refused()?);
             self.raise_below(node, &suppressed);
         }
         Ok(true)
@@ -425,7 +425,7 @@ impl Hunt<'_> {
             let statistics = match (verdict.refused_rows, &sizes) {
                 (Some(rows), Some(sizes)) => Statistics::of_sizes(levels, rows, sizes),
                 (Some(0), None) => Statistics::of_levels(levels),
-                _ => self.spreads.statistics(levels, &self.judge.refused()?),
+                _ => self.node_sums.statistics(levels, &self.judge.refused()?),
             };
             if statistics.suppressed_rows * 2 > self.budget {
                 let levels = Statistics::of_levels(statistics.levels.clone());

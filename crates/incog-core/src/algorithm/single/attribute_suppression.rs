@@ -11,7 +11,7 @@
 //! 0 is ruled out is always suppressed. If neither is allowed, the model has nothing to offer, which is an error.
 
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::quality::{Found, Quality};
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::exact::exact;
 use crate::error::{Error, Result};

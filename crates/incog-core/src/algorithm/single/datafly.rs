@@ -11,7 +11,7 @@
 //! asked any more. Cost: a scan, then a roll-up a step, and at most as many steps as the heights add up to.
 
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::quality::{Found, Quality};
 use crate::error::Result;
 use crate::frequency::Scratch;
 use crate::hierarchy::Attributes;

@@ -6,8 +6,8 @@
 //!
 //! Which of the wanted steps? A step spends privacy by splitting groups. The entropy of the split, Σ rows · ln(group/part),
 //! says how much: it adds up over steps, and no recoding with groups of at least k rows can spend more than n · ln(n/k).
-//! So the step with the greatest gain *per entropy* is taken ([`Order::PerEntropy`]); or simply that with the greatest
-//! gain ([`Order::Gain`]). Neither is always better.
+//! So the step with the greatest gain *per entropy* is taken ([`StepOrder::PerEntropy`]); or simply that with the greatest
+//! gain ([`StepOrder::Gain`]). Neither is always better.
 //!
 //! Cells, not rows, are looked at, and only those below the label. Where [pruning](crate::privacy::Policy::pruning) is
 //! sound, a step that the policy refuses once it refuses for ever. Cost: for each step, at most one pass over the cells a
@@ -28,7 +28,7 @@ use crate::recoding::{Levels, Sums, ValueDomain, ValueTable};
 
 /// Which step comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum StepOrder {
     /// The one that gains most.
     Gain,
     /// The one that gains most for the privacy that it spends.
@@ -148,7 +148,7 @@ impl<'a> Descent<'a> {
     }
 
     /// Specializes from `start` as long as it gains. `None` if the policy refuses the start.
-    pub(super) fn run(&self, start: Levels, order: Order) -> Result<Option<(Levels, Statistics)>> {
+    pub(super) fn run(&self, start: Levels, order: StepOrder) -> Result<Option<(Levels, Statistics)>> {
         let Some(mut state) = self.state(start)? else { return Ok(None) };
         let mut labels = self.labels(&state.levels);
         let forgets = self.problem.policy.pruning() == Pruning::Sound && self.has_plain_groups;
@@ -159,9 +159,9 @@ impl<'a> Descent<'a> {
                 .map_init(Scratch::default, |scratch, label| self.attempt(&state, label, scratch))
                 .collect::<Result<_>>()?;
             let worth = |step: &Step| match order {
-                Order::Gain => step.gain,
-                Order::PerEntropy if step.spent == 0.0 => f64::INFINITY,
-                Order::PerEntropy => step.gain / step.spent,
+                StepOrder::Gain => step.gain,
+                StepOrder::PerEntropy if step.spent == 0.0 => f64::INFINITY,
+                StepOrder::PerEntropy => step.gain / step.spent,
             };
             let mut best: Option<(usize, Box<Step>)> = None;
             let mut keep = Vec::with_capacity(labels.len());
@@ -429,7 +429,8 @@ impl<'a> Descent<'a> {
         let (level, down) = (usize::from(label.level), usize::from(label.level) - 1);
         let (of, rows) = (&mut sums.cells[label.attribute], u128::from(rows));
         of.climbed -= rows * u128::from(domain.numbers[level] - domain.numbers[down]);
-        of.spread -= rows * u128::from(domain.spread[level][slot] - domain.spread[down][slot]);
+        of.excess_leaves -=
+            rows * u128::from(domain.excess_leaves[level][slot] - domain.excess_leaves[down][slot]);
         if let Some(sum) = sums.weighed.get_mut(label.attribute) {
             *sum -= rows * u128::from(domain.weights[level][slot] - domain.weights[down][slot]);
         }

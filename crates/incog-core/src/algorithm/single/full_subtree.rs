@@ -27,10 +27,10 @@
 use std::ops::Range;
 
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::quality::{Found, Quality};
 use crate::algorithm::single::Aim;
 use crate::algorithm::single::branch::{branch, can_branch, cuts_above, n_cuts_above};
-use crate::algorithm::single::descent::{Descent, Order};
+use crate::algorithm::single::descent::{Descent, StepOrder};
 use crate::algorithm::single::exact::{Best, exact};
 use crate::algorithm::single::full_domain::best_node;
 use crate::algorithm::single::of_values;
@@ -104,8 +104,8 @@ pub(super) fn search(
     }
     let descent = Descent::new(problem, values, aim, progress);
     let mut found = Vec::new();
-    found.extend(descent.run(values.top(), Order::PerEntropy)?);
-    found.extend(descent.run(values.top(), Order::Gain)?);
+    found.extend(descent.run(values.top(), StepOrder::PerEntropy)?);
+    found.extend(descent.run(values.top(), StepOrder::Gain)?);
     // Where pruning is sound, nothing holds if the top does not.
     if found.is_empty() && problem.policy.pruning() == Pruning::Sound && is_plain(values) {
         return Ok(None);
@@ -123,8 +123,8 @@ pub(super) fn search(
         None => best_node(problem, attributes, aim, progress)?,
     };
     if let Some(node) = node {
-        found.extend(descent.run(values.at_levels(&node), Order::PerEntropy)?);
-        found.extend(descent.run(values.at_levels(&node), Order::Gain)?);
+        found.extend(descent.run(values.at_levels(&node), StepOrder::PerEntropy)?);
+        found.extend(descent.run(values.at_levels(&node), StepOrder::Gain)?);
     }
     Ok(best_of(found, aim).map(|(levels, statistics)| (levels, statistics, Quality::Heuristic)))
 }

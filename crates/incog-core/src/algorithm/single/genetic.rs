@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality, is_past};
+use crate::algorithm::quality::{Found, Quality, is_past};
 use crate::algorithm::single::{Aim, DataflyOptions, datafly};
 use crate::error::Result;
 use crate::hash;

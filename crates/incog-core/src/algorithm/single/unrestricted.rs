@@ -15,7 +15,7 @@
 use rayon::prelude::*;
 
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
-use crate::algorithm::found::{Found, Quality};
+use crate::algorithm::quality::{Found, Quality};
 use crate::algorithm::single::exact::exact;
 use crate::algorithm::single::of_values;
 use crate::algorithm::single::{Aim, FullSubtreeOptions, full_subtree};

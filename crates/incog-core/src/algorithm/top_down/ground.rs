@@ -1,6 +1,6 @@
 //! What a step needs to know of the table: its cells, and how their labels branch.
 
-use crate::frequency::{Cells, KeyLayout};
+use crate::frequency::{DistinctRecords, KeyLayout};
 use crate::group::{NOBODY, RowFacts, somebody};
 use crate::hash;
 
@@ -38,7 +38,7 @@ pub(super) struct Tree {
 
 impl Ground {
     /// `lateness` says how late a cell of the source is.
-    pub(super) fn new(cells: &Cells, layout: &KeyLayout, lateness: impl Fn(u32) -> u64) -> Self {
+    pub(super) fn new(cells: &DistinctRecords, layout: &KeyLayout, lateness: impl Fn(u32) -> u64) -> Self {
         let heights = layout.heights();
         let n_attributes = heights.len();
         let mut origins: Vec<u32> = (0..cells.rows.len() as u32).collect();

@@ -17,7 +17,7 @@ pub const LONGER: &str = "(longer)";
 
 /// Where masking starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum MaskFrom {
     /// 53715, 5371*, 537**
     Right,
     /// 53715, *3715, **715
@@ -27,7 +27,7 @@ pub enum Side {
 /// Masks characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mask {
-    side: Side,
+    side: MaskFrom,
     length: Length,
 }
 
@@ -44,7 +44,7 @@ enum Length {
 
 impl Mask {
     /// Masks from this side.
-    pub fn new(side: Side) -> Self {
+    pub fn new(side: MaskFrom) -> Self {
         Mask { side, length: Length::Longest }
     }
 
@@ -77,7 +77,7 @@ impl Mask {
 
 /// A mask that knows how long values are.
 pub(super) struct FittedMask {
-    side: Side,
+    side: MaskFrom,
     length: usize,
     /// What longer values are called, if they are not an error.
     longer: Option<String>,
@@ -96,8 +96,8 @@ impl Labels for FittedMask {
                     let n_kept = (self.length - n_hidden).min(characters.len());
                     let stars = "*".repeat(self.length - n_kept);
                     match self.side {
-                        Side::Right => characters[..n_kept].iter().collect::<String>() + &stars,
-                        Side::Left => {
+                        MaskFrom::Right => characters[..n_kept].iter().collect::<String>() + &stars,
+                        MaskFrom::Left => {
                             stars + &characters[characters.len() - n_kept..].iter().collect::<String>()
                         }
                     }
@@ -123,32 +123,32 @@ mod tests {
 
     #[test]
     fn characters_disappear_one_by_one() {
-        let right = Spec::Mask(Mask::new(Side::Right));
+        let right = Spec::Mask(Mask::new(MaskFrom::Right));
         assert_eq!(
             paths(&right, &["53715", "1234"]).unwrap(),
             [["5371*", "537**", "53***", "5****", "*"], ["1234*", "123**", "12***", "1****", "*"]]
         );
-        let left = Spec::Mask(Mask::new(Side::Left));
+        let left = Spec::Mask(Mask::new(MaskFrom::Left));
         assert_eq!(paths(&left, &["äöü", "b"]).unwrap(), [["*öü", "**ü", "*"], ["**b", "**b", "*"]]);
         assert_eq!(paths(&right, &["x"]).unwrap(), [["*"]]);
     }
 
     #[test]
     fn a_given_length_hides_the_same_characters_in_every_data_set() {
-        let right = Spec::Mask(Mask::new(Side::Right).with_length(5));
+        let right = Spec::Mask(Mask::new(MaskFrom::Right).with_length(5));
         assert_eq!(paths(&right, &["123"]).unwrap(), [["123**", "123**", "12***", "1****", "*"]]);
         assert!(paths(&right, &["123456"]).is_err(), "longer than said");
     }
     #[test]
     fn values_beyond_the_shared_length_have_a_branch_of_their_own() {
-        let shared = |length| Spec::Mask(Mask::new(Side::Right).with_shared_length(length));
+        let shared = |length| Spec::Mask(Mask::new(MaskFrom::Right).with_shared_length(length));
         assert_eq!(
             paths(&shared(3), &["537", "12", "9999999"]).unwrap(),
             [["53*", "5**", "*"], ["12*", "1**", "*"], ["(longer)", "(longer)", "*"]]
         );
         assert_eq!(
             paths(&shared(3), &["537", "12"]),
-            paths(&Spec::Mask(Mask::new(Side::Right)), &["537", "12"])
+            paths(&Spec::Mask(Mask::new(MaskFrom::Right)), &["537", "12"])
         );
         for length in [0, 1] {
             assert_eq!(paths(&shared(length), &["537", "1", ""]).unwrap(), [["*"], ["*"], ["*"]]);

@@ -21,7 +21,7 @@ mod tree;
 pub use crate::value::Decimal;
 pub use dates::{DateLevel, Dates};
 pub use intervals::{IntervalKind, Intervals};
-pub use mask::{LONGER, Mask, Side};
+pub use mask::{LONGER, Mask, MaskFrom};
 pub use tree::{Branch, Tree};
 
 use crate::error::{Error, Result};
@@ -244,7 +244,7 @@ pub(super) mod tests {
             spec.build(&column, Some(missing)).err().map(|error| error.to_string())
         };
         let says = Some("column `c`: what missing values are called is itself a value".to_owned());
-        let mask = Spec::Mask(Mask::new(Side::Right));
+        let mask = Spec::Mask(Mask::new(MaskFrom::Right));
         assert_eq!(refused(&mask, &["53", "99", ""], "99"), says);
         assert_eq!(refused(&mask, &["53", "99"], "99"), None, "nothing is missing");
         assert_eq!(refused(&mask, &["53", ""], "99"), None);
@@ -259,7 +259,7 @@ pub(super) mod tests {
     #[test]
     fn a_mask_covers_what_it_looks_like_whatever_the_values_contain() {
         let values = ["5***", "53**", "53*1", "****", "*", "53", "5301", "*301", "3*", "5*"];
-        for side in [Side::Right, Side::Left] {
+        for side in [MaskFrom::Right, MaskFrom::Left] {
             for mask in [Mask::new(side), Mask::new(side).with_length(6)] {
                 assert!(paths(&Spec::Mask(mask), &values).is_ok(), "{side:?}");
             }
@@ -268,7 +268,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_empty_text_has_the_labels_of_the_missing_value_and_no_length() {
-        let mask = Spec::Mask(Mask::new(Side::Right));
+        let mask = Spec::Mask(Mask::new(MaskFrom::Right));
         let labels = [["5*", "*"], ["(missing)", "*"], ["(missing)", "*"]];
         assert_eq!(paths(&mask, &["53", "", EMPTY_TEXT]).unwrap(), labels);
         assert_eq!(paths(&mask, &["", EMPTY_TEXT]).unwrap(), [["*"], ["*"]]);
@@ -277,6 +277,6 @@ pub(super) mod tests {
     #[test]
     fn no_values_make_no_problem() {
         assert!(paths(&Spec::Suppression, &[]).unwrap().is_empty());
-        assert!(paths(&Spec::Mask(Mask::new(Side::Right)), &[]).unwrap().is_empty());
+        assert!(paths(&Spec::Mask(Mask::new(MaskFrom::Right)), &[]).unwrap().is_empty());
     }
 }

@@ -28,11 +28,11 @@ pub(super) struct Index {
 struct Attribute {
     /// The code of each record.
     codes: Codes,
-    levels: Vec<Level>,
+    levels: Vec<LevelIndex>,
 }
 
 /// One level of an attribute.
-pub(super) struct Level {
+pub(super) struct LevelIndex {
     /// The labels that occur, the rarest first.
     pub(super) labels: Vec<Labelled>,
     /// The label here of each code.
@@ -139,7 +139,7 @@ impl Index {
             let mut labels = below.clone();
             // A rare label refuses a node sooner.
             labels.sort_by_key(|labelled| labelled.set.count());
-            levels.push(Level { labels, up: up.clone(), end: end(up) });
+            levels.push(LevelIndex { labels, up: up.clone(), end: end(up) });
         }
         Attribute { codes, levels }
     }
@@ -161,7 +161,7 @@ impl Index {
     }
 
     /// A level of an attribute.
-    pub(super) fn level(&self, attribute: usize, level: u8) -> &Level {
+    pub(super) fn level(&self, attribute: usize, level: u8) -> &LevelIndex {
         &self.attributes[attribute].levels[usize::from(level)]
     }
 

@@ -17,10 +17,10 @@ use crate::privacy::Policy;
 
 /// What a policy asks of a group beyond its rows.
 pub(super) struct Sensitive {
-    columns: Vec<Column>,
+    columns: Vec<IndexedColumn>,
 }
 
-struct Column {
+struct IndexedColumn {
     /// Its position among the sensitive columns.
     position: usize,
     codes: Codes,
@@ -49,7 +49,7 @@ impl Sensitive {
                 .filter(|(set, _)| set.count() > 0)
                 .map(|(set, label)| Labelled { label, set: ledger.enter(set) })
                 .collect();
-            columns.push(Column { position, codes, values });
+            columns.push(IndexedColumn { position, codes, values });
         }
         Ok((!columns.is_empty()).then_some(Sensitive { columns }))
     }
@@ -63,7 +63,7 @@ impl Sensitive {
     }
 }
 
-impl Column {
+impl IndexedColumn {
     /// The values of these records with their counts, sorted by code.
     fn histogram(&self, set: View<'_>, operations: &mut Operations) -> Vec<(u32, u64)> {
         if !set.is_small_for(self.values.len()) {

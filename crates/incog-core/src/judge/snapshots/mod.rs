@@ -121,7 +121,7 @@ pub(super) struct Snapshots<'a> {
 
 impl Judges for Snapshots<'_> {
     fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
-        let judge = open(self.problem, family.attributes(), keep, MemoryBudget::Ample, Counted::Verdicts)?;
+        let judge = open(self.problem, family.attributes(), keep, MemoryBudget::Ample, Detail::Verdicts)?;
         Ok(Box::new(InFamily { family, judge }))
     }
 }
@@ -144,7 +144,7 @@ impl Judge for InFamily<'_> {
 
 /// What must be known of groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum Detail {
     /// Whether they are admitted.
     Verdicts,
     /// How large they are, too.
@@ -157,12 +157,12 @@ fn open<'a>(
     attributes: &[usize],
     keep: Keep,
     room: MemoryBudget,
-    counted: Counted,
+    counted: Detail,
 ) -> Result<Box<dyn NodeJudge + 'a>> {
     let n_rows = problem.source.n_rows();
     let least = problem.policy.least_admitted(n_rows)?;
     // Counters stop at the most they can hold.
-    let largest = |k: u64| if counted == Counted::Sizes { k.max(n_rows) } else { k };
+    let largest = |k: u64| if counted == Detail::Sizes { k.max(n_rows) } else { k };
     let counts_in_bytes = least.is_some_and(|k| largest(k) <= u64::from(u8::MAX));
     let least = least.filter(|&k| largest(k) <= u64::from(u32::MAX));
     let width = problem.source.layout().width();
@@ -278,7 +278,7 @@ pub(crate) trait NodeJudge {
 pub(crate) fn node_judge(
     problem: Problem<'_>,
     keep: Keep,
-    counted: Counted,
+    counted: Detail,
 ) -> Result<Box<dyn NodeJudge + '_>> {
     // What is to find one node should not take more memory than the table.
     let room = if keep == Keep::Everything { MemoryBudget::Ample } else { MemoryBudget::Scarce };
@@ -390,7 +390,7 @@ struct SnapshotJudge<'a, G: Groups> {
     masks: Vec<G::Mask>,
     /// Groupings that were made in vain, and how many groups they have: finer ones have no fewer. The most there can be, if they
     /// were too many to be kept.
-    in_vain: Vec<(Grouping, usize)>,
+    not_worth_keeping: Vec<(Grouping, usize)>,
     planning: Planning,
     /// Nodes that were judged while sets are yet to be planned, and how many groups they have.
     counted: Vec<(Grouping, usize)>,
@@ -420,7 +420,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             halfway: if problem.policy.budget() > 0 { HALFWAY_WITH_BUDGET } else { HALFWAY },
             kept: Vec::new(),
             masks: Vec::new(),
-            in_vain: Vec::new(),
+            not_worth_keeping: Vec::new(),
             planning: Planning::NotYet,
             counted: Vec::new(),
             n_records,
@@ -501,12 +501,12 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             if source.is_none() && n_groups >= LARGE && self.groups.estimate(to).is_some() {
                 halfway = self.far_below(to);
             }
-            if halfway == *to || self.is_in_vain(&halfway, n_groups) {
+            if halfway == *to || self.is_not_worth_keeping(&halfway, n_groups) {
                 halfway = self.lowered(to, &floor, limit);
             }
             let merges_equal_records = source.is_none() && n_groups >= LARGE && halfway == floor;
             let is_nothing_new = halfway == *to || (halfway == floor && !merges_equal_records);
-            if is_nothing_new || self.is_in_vain(&halfway, n_groups) {
+            if is_nothing_new || self.is_not_worth_keeping(&halfway, n_groups) {
                 return Ok(source);
             }
             self.count(source, &halfway, Purpose::Keeping)?;
@@ -515,16 +515,18 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             let is_worth_it = self.is_worth_it(source, WORTH);
             if !is_worth_it || !self.keep_last(halfway) {
                 let was_counted = !is_worth_it && self.groups.are_all_there();
-                self.in_vain.push((halfway, if was_counted { n_made } else { usize::MAX }));
+                self.not_worth_keeping.push((halfway, if was_counted { n_made } else { usize::MAX }));
             }
         }
     }
 
     /// Is it known that a set would have hardly fewer groups than what it is made from, or too many to be kept?
-    fn is_in_vain(&self, grouping: &Grouping, n_before: usize) -> bool {
+    fn is_not_worth_keeping(&self, grouping: &Grouping, n_before: usize) -> bool {
         // A try from a small set costs as much as it saves: what was in vain once is not tried again.
         let most = if n_before < LARGE { 0 } else { WORTH.of_source(n_before) };
-        self.in_vain.iter().any(|(in_vain, n_groups)| *n_groups > most && in_vain.generalizes(grouping))
+        self.not_worth_keeping
+            .iter()
+            .any(|(not_worth_keeping, n_groups)| *n_groups > most && not_worth_keeping.generalizes(grouping))
     }
 
     /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.

@@ -52,7 +52,7 @@ impl Planning {
 }
 
 /// What is known of the sets that could be made.
-struct Plan<'a, M> {
+struct Prospect<'a, M> {
     forecast: &'a Forecast<'a>,
     /// What nodes such as will be asked about keep of a key, and how many groups a verdict on each would look at now.
     nodes: Vec<(M, f32)>,
@@ -62,7 +62,7 @@ struct Plan<'a, M> {
     slope: f32,
 }
 
-impl<M> Plan<'_, M> {
+impl<M> Prospect<'_, M> {
     /// About how many groups a set would have.
     fn n_groups(&self, set: &Grouping) -> f32 {
         let (n_groups, extent) = self.bottom;
@@ -131,7 +131,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
             let nodes = forecast.nodes.iter();
             let nodes =
                 nodes.map(|node| (self.groups.mask(node), self.extent(self.source(node)).0 as f32)).collect();
-            let plan = Plan { forecast, nodes, bottom: at_bottom, slope };
+            let plan = Prospect { forecast, nodes, bottom: at_bottom, slope };
             let Some(set) = self.best_set(&plan) else { break };
             let source = self.source(&set);
             if source.is_some_and(|at| self.kept[at].grouping == set) {
@@ -147,7 +147,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
     }
 
     /// A set that gains as much as any near it.
-    fn best_set(&self, plan: &Plan<'_, G::Mask>) -> Option<Grouping> {
+    fn best_set(&self, plan: &Prospect<'_, G::Mask>) -> Option<Grouping> {
         let mut best = (self.gain(plan, &self.bottom), self.bottom);
         loop {
             let mut next = best;
@@ -170,7 +170,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
     }
 
     /// How many groups fewer would be looked at, if there were this set.
-    fn gain(&self, plan: &Plan<'_, G::Mask>, set: &Grouping) -> f32 {
+    fn gain(&self, plan: &Prospect<'_, G::Mask>, set: &Grouping) -> f32 {
         let (mask, n_groups) = (self.groups.mask(set), plan.n_groups(set));
         let saved = |&(node, now): &(G::Mask, f32)| {
             if G::is_finer(mask, node) { (now - n_groups).max(0.0) } else { 0.0 }
@@ -188,7 +188,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
 mod tests {
     use super::*;
     use crate::frequency::{FrequencySource, Rows, masked_numbers};
-    use crate::judge::{Counted, Keep, Problem, Verdict, node_judge};
+    use crate::judge::{Detail, Keep, Problem, Verdict, node_judge};
     use crate::lattice::Lattice;
     use crate::privacy::Policy;
 
@@ -210,7 +210,7 @@ mod tests {
         };
         // Verdicts on all nodes, and how many groups those above the first level looked at, given a forecast of so many.
         let judge = |n_asked: Option<f32>| -> (Vec<Verdict>, u64) {
-            let mut judge = node_judge(problem, Keep::Nothing, Counted::Verdicts).unwrap();
+            let mut judge = node_judge(problem, Keep::Nothing, Detail::Verdicts).unwrap();
             let mut all: Vec<Verdict> = Vec::new();
             if let Some(n_asked) = n_asked {
                 judge.expect(&Forecast { nodes: above(0), n_asked: 0.0, extents: &extents }).unwrap();

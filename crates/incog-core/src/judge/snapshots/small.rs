@@ -51,7 +51,7 @@ pub(super) struct Small<'a, W, C> {
     verdict_only: bool,
 }
 
-/// Groups that were judged a part at a time, or only told of.
+/// Groups that were judged a part at a time, or of which only rows below k were counted.
 #[derive(Debug, Default)]
 struct Judged {
     /// About how many there are.
@@ -107,11 +107,11 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     /// Counts groups from others.
     fn merge(&mut self, lot: Lot<'_, W, C>, mask: W, purpose: Purpose) {
         let Problem { source, policy } = self.problem;
-        let told = (self.verdict_only && purpose == Purpose::Verdict).then(|| {
+        let below_k = (self.verdict_only && purpose == Purpose::Verdict).then(|| {
             let numbering = |most| source.layout().numbering(&self.last, most);
-            self.counters.tell(lot, mask, numbering, self.k, policy.budget())
+            self.counters.count_below_k(lot, mask, numbering, self.k, policy.budget())
         });
-        match told.flatten() {
+        match below_k.flatten() {
             Some((n_groups, refused_rows)) => {
                 self.judged = Some(Judged { n_groups, all: true, refused_rows, ..Judged::default() });
             }
@@ -393,12 +393,12 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
 mod tests {
     use super::*;
     use crate::frequency::Rows;
-    use crate::hierarchy::spec::{Mask, Side, Spec};
+    use crate::hierarchy::spec::{Mask, MaskFrom, Spec};
     use crate::hierarchy::{Attribute, Attributes};
     use crate::privacy::Policy;
     use crate::table::{Column, Role, Table};
 
-    /// What is told of one node says nothing of another.
+    /// Rows below k at one node say nothing of another.
     #[test]
     fn estimates_do_not_depend_on_what_was_judged_before() {
         let mut column = Column::new("c", Role::QuasiIdentifier);
@@ -407,7 +407,7 @@ mod tests {
         }
         let table = Table::new(vec![column]).unwrap();
         let column = &table.columns()[0];
-        let hierarchy = Spec::Mask(Mask::new(Side::Right)).build(column, None).unwrap();
+        let hierarchy = Spec::Mask(Mask::new(MaskFrom::Right)).build(column, None).unwrap();
         let attributes = Attributes::new(vec![Attribute::bind(column, hierarchy, "rule").unwrap()]).unwrap();
         let rows = Rows::new(&table, &attributes).unwrap();
         let policy = Policy::k_anonymity(5).unwrap().with_budget(10);
@@ -421,7 +421,7 @@ mod tests {
         let before = small.estimate(&at(0));
         assert_eq!(before, Some(400));
         small.count(None, &at(2), Purpose::Verdict).unwrap();
-        assert_eq!((small.n_groups(), small.are_all_there()), (4, false), "it was told of");
+        assert_eq!((small.n_groups(), small.are_all_there()), (4, false), "only rows below k were counted");
         assert_eq!(small.estimate(&at(0)), before);
     }
 }

@@ -106,14 +106,14 @@ impl Subject<'_> {
     }
 
     /// The rows of the file, or what the rule makes; nothing but a finding where the rule cannot make them.
-    fn rows(&self, findings: &mut Findings) -> Result<Option<Rows>> {
+    fn rows(&self, findings: &mut Findings) -> Result<Option<PathRows>> {
         let Some(file) = &self.spec.file else {
             let rule = hierarchies::rule(self.job, self.name, &self.spec, self.shared)?;
             if self.data.is_none() && rule.declared_values(super::MAX_DECLARED).is_none() {
                 self.build(&rule)?;
             }
             return match self.build(&rule) {
-                Ok(hierarchy) => Ok(Some(Rows {
+                Ok(hierarchy) => Ok(Some(PathRows {
                     labels: paths(&hierarchy).into_iter().map(owned).collect(),
                     lines: Vec::new(),
                 })),
@@ -126,7 +126,7 @@ impl Subject<'_> {
         };
         let path = self.job.resolve(file);
         let mut reader = HierarchyRows::open(&path, self.name)?;
-        let mut rows = Rows { labels: Vec::new(), lines: Vec::new() };
+        let mut rows = PathRows { labels: Vec::new(), lines: Vec::new() };
         while let Some((line, row)) = reader.next_row()? {
             rows.labels.push(owned(row));
             rows.lines.push(line);
@@ -144,14 +144,14 @@ fn owned(row: Vec<&str>) -> Vec<String> {
 }
 
 /// Rows as they stand in a file, whatever they are, or as a rule makes them.
-struct Rows {
+struct PathRows {
     /// Not empty, and no row is.
     labels: Vec<Vec<String>>,
     /// The line of each row of a file.
     lines: Vec<u64>,
 }
 
-impl Rows {
+impl PathRows {
     /// The label of a row at a level, if the row goes that far.
     fn label(&self, row_idx: usize, level: usize) -> Option<&str> {
         self.labels[row_idx].get(level).map(String::as_str)
@@ -197,7 +197,7 @@ impl Findings {
         }
     }
 
-    fn judge(&mut self, rows: &Rows, subject: &Subject<'_>) {
+    fn judge(&mut self, rows: &PathRows, subject: &Subject<'_>) {
         // The number of levels that most rows have; of equally many, the first row's.
         let mut widths: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (row_idx, row) in rows.labels.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Findings {
         self.without_data(rows, subject);
     }
 
-    fn total(&mut self, rows: &Rows, subject: &Subject<'_>) {
+    fn total(&mut self, rows: &PathRows, subject: &Subject<'_>) {
         let Some(data) = subject.data else {
             self.add("total", Verdict::Note, "not checked without data (--against)".into());
             return;
@@ -256,7 +256,7 @@ impl Findings {
         );
     }
 
-    fn one_row_a_value(&mut self, rows: &Rows) {
+    fn one_row_a_value(&mut self, rows: &PathRows) {
         let mut seen = HashSet::new();
         let repeated: BTreeSet<usize> =
             rows.at(0).filter(|(_, value)| !seen.insert(*value)).map(|(row_idx, _)| row_idx).collect();
@@ -269,7 +269,7 @@ impl Findings {
         self.add("one row a value", Verdict::Fail, says);
     }
 
-    fn no_gaps(&mut self, rows: &Rows, width: usize) {
+    fn no_gaps(&mut self, rows: &PathRows, width: usize) {
         let check = "no gaps";
         if width < 2 {
             self.add(check, Verdict::Fail, "rows have a single field: separate the levels by `;`".into());
@@ -304,7 +304,7 @@ impl Findings {
         self.pass_unless_found(check, &format!("levels 0 to {} in every row", width.saturating_sub(1)));
     }
 
-    fn nested(&mut self, rows: &Rows, width: usize) {
+    fn nested(&mut self, rows: &PathRows, width: usize) {
         let check = "nested";
         // Level 0 is left to `one row a value`.
         for level in 1..width.saturating_sub(1) {
@@ -333,7 +333,7 @@ impl Findings {
         self.pass_unless_found(check, "equal labels of a level have equal parents");
     }
 
-    fn contained(&mut self, rows: &Rows, subject: &Subject<'_>, width: usize) {
+    fn contained(&mut self, rows: &PathRows, subject: &Subject<'_>, width: usize) {
         let check = "labels contain their values";
         self.labels_that_are_values(check, rows, width);
         // Values that are longer than a mask have a branch of their own and no label with stars.
@@ -380,7 +380,7 @@ impl Findings {
         );
     }
 
-    fn labels_that_are_values(&mut self, check: &'static str, rows: &Rows, width: usize) {
+    fn labels_that_are_values(&mut self, check: &'static str, rows: &PathRows, width: usize) {
         let row_of: HashMap<&str, usize> = rows.at(0).map(|(row_idx, value)| (value, row_idx)).collect();
         for level in 1..width {
             let (mut wrong, mut ambiguous) = (BTreeSet::new(), BTreeSet::new());
@@ -427,7 +427,7 @@ impl Findings {
         self.add("levels of the job", verdict, says);
     }
 
-    fn every_level_merges(&mut self, rows: &Rows, width: usize) {
+    fn every_level_merges(&mut self, rows: &PathRows, width: usize) {
         let check = "every level merges";
         let (mut below, n_rows) = (rows.distinct(0), rows.labels.len());
         for level in 1..width {
@@ -447,7 +447,7 @@ impl Findings {
         self.pass_unless_found(check, "each has fewer labels than the one below");
     }
 
-    fn one_root(&mut self, rows: &Rows, width: usize) {
+    fn one_root(&mut self, rows: &PathRows, width: usize) {
         let top = width.saturating_sub(1);
         let (verdict, says) = match rows.distinct(top) {
             1 => (Verdict::Pass, format!("level {top} has one label")),
@@ -459,7 +459,7 @@ impl Findings {
         self.add("one root", verdict, says);
     }
 
-    fn one_meaning(&mut self, rows: &Rows, width: usize) {
+    fn one_meaning(&mut self, rows: &PathRows, width: usize) {
         let check = "one label, one meaning";
         // For each label, the rows it stands for at each level where it occurs.
         let mut meanings: HashMap<&str, BTreeMap<usize, Vec<usize>>> = HashMap::new();
@@ -491,7 +491,7 @@ impl Findings {
         self.add(check, Verdict::Warning, says);
     }
 
-    fn without_data(&mut self, rows: &Rows, subject: &Subject<'_>) {
+    fn without_data(&mut self, rows: &PathRows, subject: &Subject<'_>) {
         let Some(data) = subject.data else {
             return;
         };

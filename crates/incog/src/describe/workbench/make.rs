@@ -16,7 +16,7 @@ use crate::publish::sink::Unfinished;
 
 /// A hierarchy as the text of a file.
 #[derive(Debug)]
-pub struct Made {
+pub struct HierarchyFile {
     /// The text.
     pub csv: String,
     /// What the file cannot say, for people.
@@ -25,7 +25,7 @@ pub struct Made {
 
 impl Subject<'_> {
     /// The hierarchy as a file.
-    pub fn make(&self) -> Result<Made> {
+    pub fn make(&self) -> Result<HierarchyFile> {
         let hierarchy = self.hierarchy()?;
         let paths = paths(&hierarchy);
         if paths.is_empty() {
@@ -63,11 +63,11 @@ impl Subject<'_> {
         if self.spec.levels.is_some() {
             notes.push("the file has all levels: keep `levels` beside `file` in the job".to_owned());
         }
-        Ok(Made { csv: String::from_utf8(bytes).map_err(|error| broken(error.to_string()))?, notes })
+        Ok(HierarchyFile { csv: String::from_utf8(bytes).map_err(|error| broken(error.to_string()))?, notes })
     }
 
     /// Writes the hierarchy to a file, whole or not at all. Neither the data nor the job can be replaced by it.
-    pub fn write(&self, made: &Made, path: &Path) -> Result<()> {
+    pub fn write(&self, made: &HierarchyFile, path: &Path) -> Result<()> {
         let inputs = self.job.inputs();
         let data = inputs.iter().map(|file| ("the data", file.as_path()));
         for (what, file) in data.chain([("the job", self.job.path.as_path())]) {

@@ -13,7 +13,7 @@ mod show;
 mod make;
 
 pub use check::{Finding, HierarchyReport, Verdict};
-pub use make::Made;
+pub use make::HierarchyFile;
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};

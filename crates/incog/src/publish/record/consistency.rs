@@ -18,7 +18,7 @@ use crate::job::{Job, RoleJob};
 use crate::plan;
 use crate::plan::requirements;
 use crate::publish::record::job_text::{JobText, hierarchies};
-use crate::publish::record::{LocalPart, Record, ReleasePart, Seen, hex, sensitive};
+use crate::publish::record::{LocalPart, Observed, Record, ReleasePart, hex, sensitive};
 
 /// Scores that lie between 0 and 1.
 const SHARES: [&str; 4] = ["loss", "geometric-loss", "precision", "distortion"];
@@ -28,7 +28,7 @@ impl Record {
     /// labels a released column has.
     pub(crate) fn against_release(
         &self,
-        seen: &Seen<'_>,
+        seen: &Observed<'_>,
         labels: impl Fn(&str) -> Option<u64>,
     ) -> Option<String> {
         let Ok(job) = self.job() else {
@@ -38,7 +38,7 @@ impl Record {
     }
 
     /// The same record with everything that can be recomputed put in its place.
-    fn with_seen(&self, job: &Job, seen: &Seen<'_>, labels: impl Fn(&str) -> Option<u64>) -> Self {
+    fn with_seen(&self, job: &Job, seen: &Observed<'_>, labels: impl Fn(&str) -> Option<u64>) -> Self {
         let mut record = self.clone();
         let rows = seen.report.group_sizes.iter().map(|(rows, groups)| rows.saturating_mul(*groups)).sum();
         record.release = ReleasePart { sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
@@ -74,7 +74,7 @@ impl Record {
     }
 
     /// The scores that follow from levels and group sizes.
-    fn known_scores(&self, job: &Job, seen: &Seen<'_>, rows: u64) -> BTreeMap<String, String> {
+    fn known_scores(&self, job: &Job, seen: &Observed<'_>, rows: u64) -> BTreeMap<String, String> {
         let quasi_identifiers = job.quasi_identifiers();
         let climbed = |name: &String| -> Option<f64> {
             let Some(local) = &self.local else {
@@ -106,7 +106,7 @@ impl Record {
     }
 
     /// What is out of the bounds that other parts give.
-    fn contradiction(&self, job: &Job, seen: &Seen<'_>) -> Option<String> {
+    fn contradiction(&self, job: &Job, seen: &Observed<'_>) -> Option<String> {
         let says = |key: &str, problem: String| Some(format!("{key}: {problem}"));
         let claims = &self.claims;
         if self.input.rows < self.release.rows {

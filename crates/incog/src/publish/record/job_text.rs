@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::privacy::Kind;
+use incog_core::privacy::ParameterKind;
 use incog_core::{Error, ErrorKind, Result};
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ fn strip_requirement(require: &mut RequireJob) {
         match (written, parameter.kind) {
             (Written::One(_), _) => {}
             // How many values there are is nobody's business.
-            (Written::List(order), Kind::Order) => *order = vec![placeholder()],
+            (Written::List(order), ParameterKind::Order) => *order = vec![placeholder()],
             // As many as there were: how many values are pooled is part of the claim.
             (Written::List(values), _) => values.fill(placeholder()),
             (Written::Hierarchy(hierarchy), _) => strip_tree(hierarchy),

@@ -214,7 +214,7 @@ impl From<&Measured> for SensitivePart {
 
 /// What anybody can recompute from the released file.
 #[derive(Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct Observed<'a> {
     /// What the checker found.
     pub(crate) report: &'a Report,
     /// The released columns.
@@ -235,7 +235,7 @@ pub(crate) struct Cost<'a> {
 
 impl Record {
     /// The record of a release of this plan. Without the key, digests that take it are left empty.
-    pub(crate) fn new(plan: &Plan, seen: &Seen<'_>, cost: &Cost<'_>, key: Option<&Key>) -> Result<Self> {
+    pub(crate) fn new(plan: &Plan, seen: &Observed<'_>, cost: &Cost<'_>, key: Option<&Key>) -> Result<Self> {
         let (job, report) = (&plan.job, seen.report);
         let Cost { costs, statistics, local } = *cost;
         let length = |name: &str| {

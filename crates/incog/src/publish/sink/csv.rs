@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::publish::sink::buckets::Buckets;
 use crate::publish::sink::shuffle::Shuffled;
-use crate::publish::sink::{Rows, Unfinished};
+use crate::publish::sink::{Unfinished, WritingOrder};
 use crate::source::DELIMITERS;
 
 /// How many rows a thread puts together at a time.
@@ -25,7 +25,7 @@ const BLOCK: usize = 1 << 14;
 /// Writes a release in the given order of rows.
 pub(super) fn write(
     release: &dyn Labels,
-    order: Rows<'_>,
+    order: WritingOrder<'_>,
     delimiter: u8,
     file: &mut Unfinished,
     progress: &Progress,
@@ -49,7 +49,7 @@ pub(super) fn write(
     let columns = (0..width).into_par_iter();
     let lines = Lines::new(columns.map(|at| Quoted::new(&release.labels(at), delimiter, quoting)).collect());
     match order {
-        Rows::AsTheyCome => {
+        WritingOrder::AsTheyCome => {
             let n_rows = release.n_rows();
             in_turns(n_rows.div_ceil(BLOCK), file, progress, |block, text| {
                 let first = block * BLOCK;
@@ -64,7 +64,7 @@ pub(super) fn write(
                 n_rows
             })
         }
-        Rows::Shuffled => {
+        WritingOrder::Shuffled => {
             let rows = Shuffled::new(release, progress)?;
             in_turns(rows.n_buckets(), file, progress, |bucket, text| {
                 let rows = rows.bucket(bucket);
@@ -72,7 +72,7 @@ pub(super) fn write(
                 rows.len()
             })
         }
-        Rows::Dealt(memory) => {
+        WritingOrder::Dealt(memory) => {
             let rows = Buckets::new(release, memory, progress)?;
             in_turns(rows.n_buckets(), file, progress, |bucket, text| {
                 rows.each(bucket, |codes| lines.append(codes.iter().copied(), text))

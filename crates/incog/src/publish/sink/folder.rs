@@ -16,13 +16,13 @@ use crate::publish::sink::{Unfinished, cannot_write};
 type Released = dyn Fn(&Path) -> Vec<String>;
 
 /// Where a folder is to appear.
-pub(crate) struct Place {
+pub(crate) struct TargetFolder {
     target: PathBuf,
     parent: PathBuf,
     released: Box<Released>,
 }
 
-impl Place {
+impl TargetFolder {
     /// Looks at a target: its parent must be there, and if it is itself there, it must be empty or hold an earlier release,
     /// of which `released` lists the files.
     pub(crate) fn look(target: &Path, released: impl Fn(&Path) -> Vec<String> + 'static) -> Result<Self> {
@@ -39,7 +39,7 @@ impl Place {
             return Err(failed("its parent folder does not exist").with_hint("create that folder first"));
         }
         let target = parent.join(name);
-        let place = Place { parent, target, released: Box::new(released) };
+        let place = TargetFolder { parent, target, released: Box::new(released) };
         let Ok(metadata) = std::fs::symlink_metadata(&place.target) else {
             return Ok(place);
         };
@@ -75,13 +75,13 @@ fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
 
 /// A folder that is being written. Dropped, it is gone.
 pub(crate) struct UnfinishedFolder {
-    place: Place,
+    place: TargetFolder,
     folder: HiddenFolder,
 }
 
 impl UnfinishedFolder {
     /// Starts a folder.
-    pub(crate) fn create(place: Place) -> Result<Self> {
+    pub(crate) fn create(place: TargetFolder) -> Result<Self> {
         let folder = HiddenFolder::create_in(&place.parent)
             .map_err(|error| cannot_write(&place.target, &error.to_string()))?;
         Ok(UnfinishedFolder { folder, place })
@@ -126,7 +126,7 @@ fn open_up(folder: &Path) -> std::io::Result<()> {
 
 /// The target and another folder change places.
 #[cfg(target_os = "linux")]
-fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
+fn exchange(place: &TargetFolder, folder: &Path) -> std::io::Result<()> {
     use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
     match renameat2(AT_FDCWD, folder, AT_FDCWD, &place.target, RenameFlags::RENAME_EXCHANGE) {
         // Not every file system can do it.
@@ -136,12 +136,12 @@ fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn exchange(place: &Place, folder: &Path) -> std::io::Result<()> {
+fn exchange(place: &TargetFolder, folder: &Path) -> std::io::Result<()> {
     exchange_in_steps(place, folder)
 }
 
 /// The same in three steps; if the second fails, the first is undone.
-fn exchange_in_steps(place: &Place, folder: &Path) -> std::io::Result<()> {
+fn exchange_in_steps(place: &TargetFolder, folder: &Path) -> std::io::Result<()> {
     let outside = HiddenFolder::create_now(&place.parent)?;
     let aside = outside.path().join("aside");
     std::fs::rename(&place.target, &aside)?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn write(target: &Path, file: &str) -> Result<()> {
-        let folder = UnfinishedFolder::create(Place::look(target, names)?)?;
+        let folder = UnfinishedFolder::create(TargetFolder::look(target, names)?)?;
         folder.file(file)?.finish()?.appear()?;
         folder.appear()
     }
@@ -188,7 +188,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let target = outside.path().join("release");
         write(&target, "a.csv").unwrap();
-        let place = Place::look(&target, names).unwrap();
+        let place = TargetFolder::look(&target, names).unwrap();
         let folder = HiddenFolder::create_in(outside.path()).unwrap();
         std::fs::write(folder.path().join("b.csv"), "x").unwrap();
         exchange_in_steps(&place, folder.path()).unwrap();
@@ -201,7 +201,7 @@ mod tests {
         let target = outside.path().join("release");
         write(&target, "a.csv").unwrap();
         let released = |_: &Path| vec!["a.csv".to_owned()];
-        let folder = UnfinishedFolder::create(Place::look(&target, released).unwrap()).unwrap();
+        let folder = UnfinishedFolder::create(TargetFolder::look(&target, released).unwrap()).unwrap();
         std::fs::write(folder.folder.path().join("b.csv"), "x").unwrap();
         std::fs::write(target.join("mine.txt"), "mine").unwrap();
         let error = folder.appear().unwrap_err().to_string();
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_dropped_folder_leaves_nothing() {
         let outside = tempfile::tempdir().unwrap();
-        let place = Place::look(&outside.path().join("release"), |_| Vec::new()).unwrap();
+        let place = TargetFolder::look(&outside.path().join("release"), |_| Vec::new()).unwrap();
         let folder = UnfinishedFolder::create(place).unwrap();
         std::fs::write(folder.folder.path().join("a.csv"), "x").unwrap();
         drop(folder);
@@ -227,12 +227,12 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let refused = |target: &Path, known: &[&str]| {
             let known: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
-            Place::look(target, move |_| known.clone()).err().unwrap().to_string()
+            TargetFolder::look(target, move |_| known.clone()).err().unwrap().to_string()
         };
         let target = outside.path().join("release");
         assert!(refused(&target.join("below"), &[]).ends_with("its parent folder does not exist"));
         std::fs::create_dir(&target).unwrap();
-        assert!(Place::look(&target, |_| Vec::new()).is_ok(), "an empty folder is in nobody's way");
+        assert!(TargetFolder::look(&target, |_| Vec::new()).is_ok(), "an empty folder is in nobody's way");
         std::fs::write(target.join("notes.txt"), "x").unwrap();
         std::fs::write(target.join("a.csv"), "x").unwrap();
         assert!(refused(&target, &["a.csv"]).ends_with("holds 1 files that no earlier release lists"));

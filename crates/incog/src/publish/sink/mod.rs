@@ -15,7 +15,7 @@ mod shuffle;
 mod standard;
 mod together;
 
-pub(crate) use folder::{Place, UnfinishedFolder};
+pub(crate) use folder::{TargetFolder, UnfinishedFolder};
 pub use hidden::{LeftNothing, leave_nothing, leave_nothing_at_once};
 pub use standard::check_standard_output;
 pub(crate) use together::{NewFolder, appear};
@@ -30,7 +30,7 @@ use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
 use crate::file::{PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
-use crate::job::Order;
+use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
 use crate::source::Format;
 use crate::source::spill::Memory;
@@ -68,19 +68,19 @@ pub(crate) fn write<R: Labels>(
     part: Part,
     file: Unfinished,
     layout: &Layout,
-    order: Order,
+    order: OutputOrder,
     memory: Option<&Memory>,
     progress: &Progress,
 ) -> Result<Unfinished> {
     // In the order of the rows, every sensitive value would be next to its row.
-    let order = if part.sensitive.is_some() { Order::Shuffle } else { order };
+    let order = if part.sensitive.is_some() { OutputOrder::Shuffle } else { order };
     let rows: &R = part.of(verified);
-    write_labels(rows, file, layout, Rows::new(order, memory), progress)
+    write_labels(rows, file, layout, WritingOrder::new(order, memory), progress)
 }
 
 /// In which order rows are written.
 #[derive(Clone, Copy)]
-enum Rows<'a> {
+enum WritingOrder<'a> {
     /// The input's.
     AsTheyCome,
     /// Shuffled in memory.
@@ -89,12 +89,12 @@ enum Rows<'a> {
     Dealt(&'a Memory),
 }
 
-impl<'a> Rows<'a> {
-    fn new(order: Order, memory: Option<&'a Memory>) -> Self {
+impl<'a> WritingOrder<'a> {
+    fn new(order: OutputOrder, memory: Option<&'a Memory>) -> Self {
         match (order, memory) {
-            (Order::Input, _) => Rows::AsTheyCome,
-            (Order::Shuffle, None) => Rows::Shuffled,
-            (Order::Shuffle, Some(memory)) => Rows::Dealt(memory),
+            (OutputOrder::Input, _) => WritingOrder::AsTheyCome,
+            (OutputOrder::Shuffle, None) => WritingOrder::Shuffled,
+            (OutputOrder::Shuffle, Some(memory)) => WritingOrder::Dealt(memory),
         }
     }
 }
@@ -116,7 +116,7 @@ fn write_labels(
     release: &dyn Labels,
     mut file: Unfinished,
     layout: &Layout,
-    rows: Rows<'_>,
+    rows: WritingOrder<'_>,
     progress: &Progress,
 ) -> Result<Unfinished> {
     progress.enter(Stage::Writing);

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::publish::sink::buckets::Buckets;
 use crate::publish::sink::shuffle::Shuffled;
-use crate::publish::sink::{Rows, Unfinished};
+use crate::publish::sink::{Unfinished, WritingOrder};
 
 /// How many rows are put together at a time. Some of these are encoded together; before each it is asked whether to go on.
 const BATCH_ROWS: usize = 1 << 14;
@@ -15,7 +15,7 @@ const BATCH_ROWS: usize = 1 << 14;
 /// Writes a release in the given order of rows; hands the file back.
 pub(super) fn write(
     release: &dyn Labels,
-    order: Rows<'_>,
+    order: WritingOrder<'_>,
     types: &[Option<ColumnType>],
     file: Unfinished,
     progress: &Progress,
@@ -24,7 +24,7 @@ pub(super) fn write(
     let mut writer = Writer::new(file, &columns)?;
     let width = columns.len();
     match order {
-        Rows::AsTheyCome => {
+        WritingOrder::AsTheyCome => {
             let n_rows = release.n_rows();
             in_turns(n_rows.div_ceil(BATCH_ROWS), &mut writer, progress, |batch| {
                 let first = batch * BATCH_ROWS;
@@ -35,12 +35,12 @@ pub(super) fn write(
                 codes
             })?;
         }
-        Rows::Dealt(memory) => {
+        WritingOrder::Dealt(memory) => {
             let rows = Buckets::new(release, memory, progress)?;
             in_turns(rows.n_buckets(), &mut writer, progress, |bucket| rows.columns(bucket))?;
             rows.check()?;
         }
-        Rows::Shuffled => {
+        WritingOrder::Shuffled => {
             let rows = Shuffled::new(release, progress)?;
             in_turns(rows.n_buckets(), &mut writer, progress, |bucket| {
                 let rows = rows.bucket(bucket);

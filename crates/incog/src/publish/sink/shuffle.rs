@@ -39,14 +39,14 @@ pub(super) struct Shuffled {
 /// How the codes of a row are laid side by side.
 struct Words {
     /// Where the code of each column stands.
-    places: Vec<Place>,
+    places: Vec<BitField>,
     /// How many words a row has.
     n_words: usize,
 }
 
 /// Some bits of a word.
 #[derive(Clone, Copy)]
-struct Place {
+struct BitField {
     word: usize,
     shift: u32,
     mask: u64,
@@ -70,11 +70,11 @@ impl Words {
             if shift + n_bits > u64::BITS {
                 (word, shift) = (word + 1, 0);
             }
-            let place = Place { word, shift, mask: u64::MAX >> (u64::BITS - n_bits) };
+            let place = BitField { word, shift, mask: u64::MAX >> (u64::BITS - n_bits) };
             shift += n_bits;
             place
         };
-        let places: Vec<Place> = n_codes.map(place).collect();
+        let places: Vec<BitField> = n_codes.map(place).collect();
         Words { n_words: places.last().map_or(1, |place| place.word + 1), places }
     }
 

@@ -14,12 +14,12 @@
 //! Cost: four bytes a joined cell. There may be very many: with several child tables the join multiplies. Beyond
 //! [`MAX_JOINED_ROWS`] it is refused.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Attribute, ExplicitHierarchy, Hierarchy};
-use crate::progress::Progress;
-use crate::relational::baseline::{FullDomain, best_levels, highest};
-use crate::relational::{Database, Trees};
-use crate::table::{Column, Role, Table};
+use crate::baseline::{FullDomain, best_levels, highest};
+use incog_core::error::{Error, ErrorKind, Result};
+use incog_core::hierarchy::{Attribute, ExplicitHierarchy, Hierarchy};
+use incog_core::progress::Progress;
+use incog_core::relational::{Database, Trees};
+use incog_core::table::{Column, Role, Table};
 
 /// A join with more rows is refused.
 pub const MAX_JOINED_ROWS: u64 = 10_000_000;

@@ -13,7 +13,7 @@
 //! has at least k rows. The second variants of the paper, which generalize join keys as well, are left out: there is no
 //! way to write their output as the same tables with one true join path.
 //!
-//! Cost: of the search for the best node, see [`optimum`]; of bitmaps, as of [`miracle`](super::miracle()) with a
+//! Cost: of the search for the best node, see [`optimum`]; of bitmaps, as of [`miracle`](incog_core::relational::miracle()) with a
 //! comparison of a few words.
 
 mod bitmap;
@@ -24,17 +24,17 @@ pub use bitmap::{Bitmap, BitmapCluster, Completeness, Parameters, bitmap};
 pub use local::local;
 pub use universal::{MAX_JOINED_ROWS, universal};
 
-use crate::algorithm::{has_optimum_search, optimum};
-use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::Rows;
-use crate::hierarchy::{Attribute, Attributes};
-use crate::judge::Problem;
-use crate::metric::{self, Costs};
-use crate::privacy::Policy;
-use crate::progress::Progress;
-use crate::registry::find;
-use crate::relational::{Database, Release};
-use crate::table::Table;
+use incog_core::algorithm::{has_optimum_search, optimum};
+use incog_core::error::{Error, ErrorKind, Result};
+use incog_core::frequency::Rows;
+use incog_core::hierarchy::{Attribute, Attributes};
+use incog_core::judge::Problem;
+use incog_core::metric::{self, Costs};
+use incog_core::privacy::Policy;
+use incog_core::progress::Progress;
+use incog_core::registry::find;
+use incog_core::relational::{Database, Release};
+use incog_core::table::Table;
 
 /// One level an attribute, for all rows of all tables. It claims nothing about persons.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 /// Some rows of a cell.
 #[derive(Debug, Clone)]
-pub(super) struct Entry<P> {
+pub(super) struct PartEntry<P> {
     /// Where the cell is in each attribute.
     pub(super) place: P,
     pub(super) cell: u32,
     pub(super) rows: u32,
 }
 
-/// One position for each attribute.
-pub(super) trait Place: Clone + Send + Sync {
+/// A point: one position for each attribute.
+pub(super) trait Point: Clone + Send + Sync {
     /// The first so many attributes at the given positions.
     fn new(positions: impl ExactSizeIterator<Item = u32>) -> Self;
     /// The position in one attribute.
@@ -18,7 +18,7 @@ pub(super) trait Place: Clone + Send + Sync {
     /// Another position in one attribute.
     fn set(&mut self, axis: usize, position: u32);
     /// The least and the greatest position in each attribute, of at least one entry.
-    fn extents(entries: &[Entry<Self>]) -> (Self, Self);
+    fn extents(entries: &[PartEntry<Self>]) -> (Self, Self);
 }
 
 /// So many entries are looked at together.
@@ -27,7 +27,7 @@ const BLOCK: usize = 16;
 /// Arrays: attributes that are not there are at position 0.
 macro_rules! place {
     ($number:ty, $length:literal) => {
-        impl Place for [$number; $length] {
+        impl Point for [$number; $length] {
             fn new(positions: impl ExactSizeIterator<Item = u32>) -> Self {
                 debug_assert!(positions.len() <= $length);
                 let mut place = [0; $length];
@@ -48,7 +48,7 @@ macro_rules! place {
             }
 
             // Positions side by side in a block, so that the compiler sees that it is one minimum of many numbers.
-            fn extents(entries: &[Entry<Self>]) -> (Self, Self) {
+            fn extents(entries: &[PartEntry<Self>]) -> (Self, Self) {
                 let mut least = [entries[0].place; BLOCK];
                 let mut greatest = least;
                 for entries in entries.chunks(BLOCK) {
@@ -82,7 +82,7 @@ place!(u32, 8);
 place!(u16, 16);
 
 /// Anything else.
-impl Place for Box<[u32]> {
+impl Point for Box<[u32]> {
     fn new(positions: impl ExactSizeIterator<Item = u32>) -> Self {
         positions.collect()
     }
@@ -95,7 +95,7 @@ impl Place for Box<[u32]> {
         self[axis] = position;
     }
 
-    fn extents(entries: &[Entry<Self>]) -> (Self, Self) {
+    fn extents(entries: &[PartEntry<Self>]) -> (Self, Self) {
         let (mut least, mut greatest) = (entries[0].place.clone(), entries[0].place.clone());
         for entry in entries {
             for ((least, greatest), &position) in least.iter_mut().zip(&mut greatest).zip(&entry.place) {
@@ -111,9 +111,9 @@ impl Place for Box<[u32]> {
 mod tests {
     use super::*;
 
-    fn extents<P: Place>(places: &[[u32; 3]]) -> Vec<[u32; 2]> {
-        let entry = |place: &[u32; 3]| Entry { place: P::new(place.iter().copied()), cell: 0, rows: 1 };
-        let entries: Vec<Entry<P>> = places.iter().map(entry).collect();
+    fn extents<P: Point>(places: &[[u32; 3]]) -> Vec<[u32; 2]> {
+        let entry = |place: &[u32; 3]| PartEntry { place: P::new(place.iter().copied()), cell: 0, rows: 1 };
+        let entries: Vec<PartEntry<P>> = places.iter().map(entry).collect();
         let (least, greatest) = P::extents(&entries);
         (0..3).map(|at| [least.at(at), greatest.at(at)]).collect()
     }

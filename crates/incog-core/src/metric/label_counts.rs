@@ -16,14 +16,14 @@ use crate::table::{Column, Table};
 
 /// For each attribute, how many released cells have which label of which level, or which range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells {
+pub struct LabelCounts {
     /// How many rows have which side.
     columns: Vec<BTreeMap<Side, u64>>,
     domains: Domains,
 }
 
-impl Cells {
-    /// The cells of a recoding of a table.
+impl LabelCounts {
+    /// Counts the labels of a recoding of a table.
     pub fn of_recoding(recoding: &PerGroup, table: &Table, attributes: &Attributes) -> Result<Self> {
         if recoding.n_records() != table.n_rows() {
             return Err(Error::new(ErrorKind::Internal, "a recoding is measured on another table"));
@@ -44,7 +44,7 @@ impl Cells {
             }
             Ok(counts)
         };
-        Ok(Cells {
+        Ok(LabelCounts {
             columns: attributes.iter().enumerate().map(column).collect::<Result<_>>()?,
             domains: vec![None; attributes.len()],
         })
@@ -73,7 +73,7 @@ impl Cells {
             Some(counts)
         };
         let columns = attributes.iter().zip(domains).zip(columns).map(column).collect::<Option<_>>()?;
-        Some(Cells { columns, domains: domains.clone() })
+        Some(LabelCounts { columns, domains: domains.clone() })
     }
 
     /// The order of an attribute's values; `None` where its hierarchy is used.

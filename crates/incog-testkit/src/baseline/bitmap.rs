@@ -10,7 +10,7 @@
 //!    absent path is `*` to begin with and costs nothing. The distance is the share of 1s of both that are lost.
 //! 3. In a complete one an absent row is knowledge. A cluster keeps a column where all members agree, on 1 or on 0. The
 //!    distance is the share of columns that are starred in what both have in common.
-//! 4. Clusters are made as by [`miracle`](crate::relational::miracle()): a person joins the nearest open cluster or opens a
+//! 4. Clusters are made as by [`miracle`](incog_core::relational::miracle()): a person joins the nearest open cluster or opens a
 //!    new one, clusters close with k members, leftovers are merged, a last remainder is suppressed.
 //!
 //! LM is measured over the original quasi-identifier cells, so that it can be compared: a kept path keeps the cells of one
@@ -26,11 +26,11 @@ use std::cmp::Ordering;
 
 use fixedbitset::FixedBitSet;
 
-use crate::error::{Error, Result};
-use crate::hash;
-use crate::privacy::Fraction;
-use crate::progress::Progress;
-use crate::relational::{Database, Trees};
+use incog_core::error::{Error, Result};
+use incog_core::hash;
+use incog_core::privacy::Fraction;
+use incog_core::progress::Progress;
+use incog_core::relational::{Database, Trees};
 
 /// Is an absent row knowledge?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub enum Completeness {
     Incomplete,
 }
 
-/// How to cluster, as in [`Options`](crate::relational::Options).
+/// How to cluster, as in [`Options`](incog_core::relational::Options).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameters {
     /// How many persons share a row, at least.
@@ -172,7 +172,9 @@ struct Share {
 
 impl Share {
     fn exceeds(self, threshold: Fraction) -> bool {
-        threshold.compare(self.lost as u128, self.of as u128).is_gt()
+        // A fraction's numbers have at most 18 digits, so the products fit.
+        self.lost as u128 * u128::from(threshold.denominator())
+            > u128::from(threshold.numerator()) * self.of as u128
     }
 }
 

@@ -25,7 +25,7 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
     /// most `budget` such rows, only groups of fewer than `k` are those of the last merge, otherwise none. `None` where that
     /// is no quicker than [`merge`](Self::merge). `numbering` is asked for numbers of the groups, up to so many.
-    pub(crate) fn tell<'a>(
+    pub(crate) fn count_below_k<'a>(
         &mut self,
         lot: Lot<'_, W, C>,
         mask: W,

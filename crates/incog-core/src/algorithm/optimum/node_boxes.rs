@@ -38,13 +38,13 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
-use crate::algorithm::found::{Limits, Quality};
+use crate::algorithm::quality::{Limits, Quality};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
-use crate::judge::{Counted, Keep, NodeJudge, Problem, node_judge};
+use crate::judge::{Detail, Keep, NodeJudge, Problem, node_judge};
 use crate::lattice::Grouping;
-use crate::metric::{Costs, Metric, Needs, Ranking, Spreads, Statistics};
+use crate::metric::{Costs, Metric, Needs, NodeSums, Ranking, Statistics};
 use crate::privacy::Pruning;
 use crate::progress::Progress;
 
@@ -115,7 +115,7 @@ pub fn best_first(
     };
     let pruned_by = absorbing.as_ref().map(|policy| Problem { source: problem.source, policy });
     let part = match pruned_by {
-        Some(part) => Some(node_judge(part, Keep::Nothing, Counted::Verdicts)?),
+        Some(part) => Some(node_judge(part, Keep::Nothing, Detail::Verdicts)?),
         None => None,
     };
     let keep = if pruning == Pruning::Sound { Keep::Nothing } else { Keep::Everything };
@@ -129,14 +129,14 @@ pub fn best_first(
         ranking,
         extents: heights.iter().enumerate().map(extents).collect(),
         terms,
-        judge: node_judge(problem, keep, Counted::Verdicts)?,
+        judge: node_judge(problem, keep, Detail::Verdicts)?,
         part,
         pruning,
         aim: if max_judged == u64::MAX && limits.deadline.is_none() { Aim::Proof } else { Aim::Bound },
-        spreads: Spreads::new(layout, attributes, costs, metric),
+        node_sums: NodeSums::new(layout, attributes, costs, metric),
         counts_suppression: metric.needs() == Needs::Suppression && problem.policy.budget() > 0,
-        failing: Rows::new(heights.len()),
-        holding: Rows::new(heights.len()),
+        failing: LevelVectors::new(heights.len()),
+        holding: LevelVectors::new(heights.len()),
         raises: Vec::new(),
         raise_at: HashMap::new(),
         judged: HashMap::new(),
@@ -230,14 +230,14 @@ struct Failing {
 }
 
 /// Level vectors, side by side.
-struct Rows {
+struct LevelVectors {
     width: usize,
     levels: Vec<u8>,
 }
 
-impl Rows {
+impl LevelVectors {
     fn new(width: usize) -> Self {
-        Rows { width: width.max(1), levels: Vec::new() }
+        LevelVectors { width: width.max(1), levels: Vec::new() }
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -278,13 +278,13 @@ struct Hunt<'a> {
     part: Option<Box<dyn NodeJudge + 'a>>,
     pruning: Pruning,
     aim: Aim,
-    spreads: Spreads<'a>,
+    node_sums: NodeSums<'a>,
     /// Does it matter what is suppressed?
     counts_suppression: bool,
     /// The highest nodes known to fail, by the part of the policy that prunes;
-    failing: Rows,
+    failing: LevelVectors,
     /// the lowest known to hold.
-    holding: Rows,
+    holding: LevelVectors,
     /// What nodes below some that hold cost at least.
     raises: Vec<Vec<Vec<f64>>>,
     /// Which of those belongs to a node that was judged and holds, if any does.
@@ -638,7 +638,7 @@ impl Hunt<'_> {
         let judge = self.part.as_ref().unwrap_or(&self.judge);
         let statistics = match verdict.refused_rows {
             Some(0) => Statistics::of_levels(node.to_vec()),
-            _ => self.spreads.statistics(node.to_vec(), &judge.refused()?),
+            _ => self.node_sums.statistics(node.to_vec(), &judge.refused()?),
         };
         let raise = self.ranking.terms_below(&statistics).map(|terms| {
             self.raises.push(terms);
@@ -674,7 +674,7 @@ impl Hunt<'_> {
         if verdict.holds {
             let statistics = match verdict.refused_rows {
                 Some(0) => Statistics::of_levels(node.to_vec()),
-                _ => self.spreads.statistics(node.to_vec(), &self.judge.refused()?),
+                _ => self.node_sums.statistics(node.to_vec(), &self.judge.refused()?),
             };
             self.ranking.offer(&statistics);
         }

@@ -6,10 +6,10 @@
 //!
 //! Cost: one search a table.
 
-use crate::error::Result;
-use crate::progress::Progress;
-use crate::relational::Database;
-use crate::relational::baseline::{FullDomain, best_levels, highest};
+use crate::baseline::{FullDomain, best_levels, highest};
+use incog_core::error::Result;
+use incog_core::progress::Progress;
+use incog_core::relational::Database;
 
 /// Generalizes each table until each of its groups has at least k rows.
 ///
