@@ -1,9 +1,9 @@
 //! Flags that say where a release goes, in the place of what its job says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use incog::unstable::job::{DatabaseJob, Output, OutputOrder, RecordJob};
-use incog::{Error, Job, Result};
+use incog::unstable::job::{Output, OutputOrder, RecordJob};
+use incog::{AnyJob, Error, Result};
 
 use crate::overrides::from_here;
 
@@ -38,57 +38,39 @@ enum OrderFlag {
 
 impl OutputArguments {
     /// Says where the release goes, if a flag does.
-    pub(crate) fn apply(self, job: &mut Job) -> Result<()> {
-        let output = job.output.get_or_insert_with(Output::default);
-        if let Some(path) = self.output {
-            output.path = Some(from_here(path)?);
-            job.lines.forget(&["output", "path"]);
-        }
-        if let Some(order) = self.order {
-            output.order = order.into();
-        }
-        if let Some(record) = self.record {
-            output.record = Some(RecordJob::Path(from_here(record)?));
-        }
-        if self.no_record {
-            output.record = Some(RecordJob::Wanted(false));
-        }
-        if let Some(key) = self.key {
-            output.key = Some(from_here(key)?);
-        }
-        if let Some(key) = self.sign {
-            output.sign = Some(from_here(key)?);
-            job.lines.forget(&["output", "sign"]);
-        }
-        Ok(())
-    }
-
-    /// The same for a database, whose release is a folder.
-    pub(crate) fn apply_to_database(self, job: &mut DatabaseJob) -> Result<()> {
-        if self.record.is_some() {
-            return Err(Error::input("--record is for one table, and the job is about a database")
-                .with_hint("the record of a database stands in the folder of its release"));
-        }
-        if let Some(path) = self.output {
-            if path.as_os_str() == "-" {
-                return Err(Error::input("the release of a database is a folder, not standard output")
-                    .with_hint("name a folder: --output release/"));
+    pub(crate) fn apply(self, job: &mut AnyJob) -> Result<()> {
+        match job {
+            AnyJob::Table(job) => {
+                let output = job.output.get_or_insert_with(Output::default);
+                if let Some(record) = self.record {
+                    output.record = Some(RecordJob::Path(from_here(record)?));
+                }
             }
-            job.database.output = Some(from_here(path)?);
-            job.lines.forget(&["database", "output"]);
+            AnyJob::Database(_) => {
+                if self.record.is_some() {
+                    return Err(Error::input("--record is for one table, and the job is about a database")
+                        .with_hint("the record of a database stands in the folder of its release"));
+                }
+                if self.output.as_deref() == Some(Path::new("-")) {
+                    return Err(Error::input("the release of a database is a folder, not standard output")
+                        .with_hint("name a folder: --output release/"));
+                }
+            }
+        }
+        if let Some(path) = self.output {
+            job.set_output(from_here(path)?);
         }
         if let Some(order) = self.order {
-            job.database.order = order.into();
+            job.set_order(order.into());
         }
         if self.no_record {
-            job.database.record = Some(false);
+            job.set_no_record();
         }
         if let Some(key) = self.key {
-            job.database.key = Some(from_here(key)?);
+            job.set_key(from_here(key)?);
         }
         if let Some(key) = self.sign {
-            job.database.sign = Some(from_here(key)?);
-            job.lines.forget(&["database", "sign"]);
+            job.set_sign(from_here(key)?);
         }
         Ok(())
     }

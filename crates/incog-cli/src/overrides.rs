@@ -6,7 +6,7 @@ use incog::unstable::job::{
     AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, OneLabel, OrderJob, Paths,
     RequireJob, RoleJob,
 };
-use incog::{Error, Job, Record, Result};
+use incog::{Error, ErrorKind, Job, Record, Result};
 
 use crate::names::{algorithm_help, checker_help, metric_help};
 
@@ -153,9 +153,28 @@ impl JobArguments {
         Some(first..=last)
     }
 
-    /// The job.
+    /// The job, about one table or about a database.
+    pub(crate) fn any_job(self) -> Result<AnyJob> {
+        match self.what.as_slice() {
+            [file] if is_job(file) => match AnyJob::read(file)? {
+                AnyJob::Table(job) => Ok(AnyJob::Table(self.applied_to(job)?)),
+                AnyJob::Database(job) => self.applied_to_database(job),
+            },
+            _ => self.job().map(AnyJob::Table),
+        }
+    }
+
+    /// Is a job file given that is about a database?
+    pub(crate) fn is_about_database(&self) -> Result<bool> {
+        match self.what.as_slice() {
+            [file] if is_job(file) => Ok(AnyJob::read(file)?.is_about_database()),
+            _ => Ok(false),
+        }
+    }
+
+    /// The job, about one table.
     pub(crate) fn job(self) -> Result<Job> {
-        let mut job = match self.what.as_slice() {
+        let job = match self.what.as_slice() {
             [file] if is_job(file) => Job::read(file)?,
             files if files.iter().any(|file| is_job(file)) => {
                 return Err(Error::input("a job file cannot be one of several")
@@ -163,6 +182,11 @@ impl JobArguments {
             }
             files => self.job_of_flags(files)?,
         };
+        self.applied_to(job)
+    }
+
+    /// A job about one table, with what flags say in the place of what it says.
+    fn applied_to(self, mut job: Job) -> Result<Job> {
         if let Some(input) = &self.input {
             job.input.path = Paths::One(from_here(input.clone())?);
             job.lines.forget(&["input", "path"]);
@@ -194,21 +218,6 @@ impl JobArguments {
         for order in &self.ordered {
             give_order(&mut job, order)?;
         }
-        self.apply_policy(&mut job)?;
-        self.apply_search(&mut job);
-        Ok(job)
-    }
-
-    /// What flags say of the policy takes the place of what the job says.
-    fn apply_policy(&self, job: &mut Job) -> Result<()> {
-        if let Some(k) = &self.k {
-            job.policy.k = k.one()?;
-            job.lines.forget(&["policy", "k"]);
-        }
-        if let Some(suppression) = &self.suppression {
-            job.policy.suppression = Some(count_or_text(suppression));
-            job.lines.forget(&["policy", "suppression"]);
-        }
         if self.unit.is_some() {
             job.policy.unit.clone_from(&self.unit);
             job.lines.forget(&["policy", "unit"]);
@@ -220,18 +229,33 @@ impl JobArguments {
             });
             job.lines.forget(&["policy", "missing_unit"]);
         }
+        self.apply_search(&mut job);
+        let mut job = AnyJob::Table(job);
+        self.apply_shared(&mut job)?;
+        job.table().ok_or_else(|| Error::new(ErrorKind::Internal, "a job has changed its kind"))
+    }
+
+    /// What flags say of jobs of both kinds takes the place of what the job says.
+    fn apply_shared(&self, job: &mut AnyJob) -> Result<()> {
+        if let Some(k) = &self.k {
+            job.set_k(k.one()?);
+        }
+        if let Some(suppression) = &self.suppression {
+            job.set_suppression(count_or_text(suppression));
+        }
         if !self.require.is_empty() {
-            job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
-            job.lines.forget_below(&["policy", "require"]);
+            job.set_requirements(self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?);
+        }
+        if let Some(algorithm) = &self.algorithm {
+            job.set_algorithm(algorithm.clone());
         }
         Ok(())
     }
 
-    /// The same of the search.
+    /// The same of the search of one table.
     fn apply_search(&self, job: &mut Job) {
         let settings = &mut job.search;
         for (key, flag, setting) in [
-            ("algorithm", &self.algorithm, &mut settings.algorithm),
             ("checker", &self.checker, &mut settings.checker),
             ("marking", &self.marking, &mut settings.marking),
             ("metric", &self.metric, &mut settings.metric),
@@ -272,7 +296,12 @@ impl JobArguments {
             ))
             .with_hint("leave it out; or give a job file instead of the data"));
         }
-        let mut job = record.job()?;
+        let mut job = record.job()?.table().ok_or_else(|| {
+            Error::input(
+                "the record is of a database, which cannot be replayed: its clusters are of its persons",
+            )
+            .with_hint("run the job on the new data")
+        })?;
         job.input.path = match self.what.as_slice() {
             [file] => Paths::One(file.clone()),
             files => Paths::Several(files.to_vec()),
@@ -286,17 +315,10 @@ impl JobArguments {
         Ok(job)
     }
 
-    /// The job about a database, if a job file is given that is about one.
-    pub(crate) fn database(&self) -> Result<Option<DatabaseJob>> {
+    /// A job about a database, with what flags say in the place of what it says.
+    fn applied_to_database(&self, job: DatabaseJob) -> Result<AnyJob> {
         /// What can be said by flags of a database job too.
         const FLAGS: [&str; 4] = ["k", "suppression", "require", "algorithm"];
-        let mut job = match self.what.as_slice() {
-            [file] if is_job(file) => match AnyJob::read_database(file)? {
-                Some(job) => job,
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
         let given = self
             .given()
             .chain([("delimiter", self.delimiter.is_some()), ("hierarchies", self.hierarchies.is_some())])
@@ -307,23 +329,9 @@ impl JobArguments {
             return Err(Error::input(format!("--{flag} is for one table, and the job is about a database"))
                 .with_hint("say it in the job file"));
         }
-        if let Some(k) = &self.k {
-            job.policy.k = k.one()?;
-            job.lines.forget(&["policy", "k"]);
-        }
-        if let Some(suppression) = &self.suppression {
-            job.policy.suppression = Some(count_or_text(suppression));
-            job.lines.forget(&["policy", "suppression"]);
-        }
-        if !self.require.is_empty() {
-            job.policy.require = self.require.iter().map(|flag| requirement(flag)).collect::<Result<_>>()?;
-            job.lines.forget_below(&["policy", "require"]);
-        }
-        if self.algorithm.is_some() {
-            job.search.algorithm.clone_from(&self.algorithm);
-            job.lines.forget(&["search", "algorithm"]);
-        }
-        Ok(Some(job))
+        let mut job = AnyJob::Database(job);
+        self.apply_shared(&mut job)?;
+        Ok(job)
     }
 
     /// The first flag given that says what a record says too.

@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::unstable::checker::{ClaimKind, Claims, Finding, Fraction, RecodingClaim, SensitiveClaim};
-use incog::unstable::database::{DatabasePlan, DatabaseRecord};
-use incog::unstable::job::{AnyJob, DatabaseJob};
-use incog::{Anonymizer, Error, Job, Key, PublicKey, Record, Result, Trust};
+use incog::unstable::checker::{Claims, Fraction, SensitiveClaim};
+use incog::{Anonymizer, AnyJob, Key, PublicKey, Result, Verifier};
 
 use crate::output::print;
-use crate::signals::{ShownProgress, show_progress};
+use crate::signals::show_progress;
 
 /// What a job says itself, or does not claim.
 const WITHOUT_JOB: [&str; 9] =
@@ -77,111 +75,55 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
-    let recoding = if arguments.local { RecodingClaim::Local } else { RecodingClaim::FullDomain };
-    let key = arguments.key.as_deref().map(Key::read).transpose()?;
-    let publisher = arguments.publisher.as_deref().map(PublicKey::read).transpose()?;
-    let trust = Trust { key: key.as_ref(), publisher: publisher.as_ref() };
-    let job = arguments.job.as_deref().map(AnyJob::read).transpose()?;
-    let is_database = match &job {
-        Some(AnyJob::Database(_)) => true,
-        Some(AnyJob::Table(_)) => false,
-        None => arguments.release.is_dir(),
-    };
-    if is_database {
-        return run_database(arguments, job.and_then(AnyJob::database), trust, progress);
+    let mut verifier = Verifier::new(&arguments.release).claims(claims(arguments));
+    if let Some(path) = &arguments.key {
+        verifier = verifier.key(Key::read(path)?);
     }
-    let record = arguments.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
-    let job: Option<Job> = job.and_then(AnyJob::table);
-    let anonymizer = |job: Job| Anonymizer::from_job(job).progress(progress.shared());
-    let (release, delimiter) = (arguments.release.as_path(), arguments.delimiter);
-    let mut report = match (job, &record) {
-        (Some(job), None) => anonymizer(job).verify_file(release, delimiter, recoding)?,
-        (Some(job), Some(record)) => anonymizer(job).verify_record(release, delimiter, record, trust.key)?,
-        (None, Some(record)) => incog::check_against_record(release, record, delimiter)?,
-        (None, None) => {
-            let claim = |column: &String| SensitiveClaim {
-                column: column.clone(),
-                alpha: arguments.alpha,
-                distinct_l: arguments.distinct_l,
-                entropy_l: arguments.entropy_l,
-                recursive: arguments.recursive,
-                t: arguments.t,
-                ordered: arguments.ordered,
-                ..SensitiveClaim::default()
-            };
-            let claims = Claims {
-                quasi_identifiers: arguments.qi.clone(),
-                k: arguments.k.unwrap_or(1),
-                columns: None,
-                sensitive: arguments.sensitive.iter().map(claim).collect(),
-                source: None,
-            };
-            incog::unstable::checker::check(
-                &*incog::unstable::cli::read_release(release, delimiter)?,
-                &claims,
-            )
-        }
-    };
-    report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
-    progress.done();
-    print(&incog::unstable::cli::render_report(&report))?;
-    verdict(report.holds(), report.is_undecided(), &report.undecided)
-}
-
-/// What could not be checked is no forgery, if it is all that does not hold.
-fn verdict(holds: bool, is_undecided: bool, undecided: &[Finding]) -> Result<ExitCode> {
-    if is_undecided {
-        return Err(incog::unstable::cli::not_checked(undecided).with_hint("all other claims hold"));
+    if let Some(path) = &arguments.publisher {
+        verifier = verifier.publisher(PublicKey::read(path)?);
     }
-    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// The folder of a database release.
-fn run_database(
-    arguments: &Arguments,
-    job: Option<DatabaseJob>,
-    trust: Trust<'_>,
-    progress: ShownProgress,
-) -> Result<ExitCode> {
-    let record = arguments.record.as_deref().map(|path| DatabaseRecord::read(path, trust)).transpose()?;
-    let (release, delimiter) = (&arguments.release, arguments.delimiter);
+    if let Some(path) = &arguments.job {
+        let anonymizer = Anonymizer::from_job(AnyJob::read(path)?);
+        verifier = verifier.against(anonymizer.progress(progress.shared()));
+    }
+    if let Some(path) = &arguments.record {
+        verifier = verifier.record(path);
+    }
+    if let Some(delimiter) = arguments.delimiter {
+        verifier = verifier.delimiter(delimiter);
+    }
     if arguments.local {
-        return Err(Error::input(
-            "--local is for one table: the rows of a database are recoded person by person",
-        ));
+        verifier = verifier.local();
     }
-    let mut report = match (job, &record) {
-        (Some(job), None) => DatabasePlan::for_verification(&job, &progress)?.verify(release, delimiter)?,
-        (Some(job), Some(record)) => DatabasePlan::for_verification(&job, &progress)?
-            .verify_record(release, delimiter, record, trust.key)?,
-        (None, Some(record)) => {
-            incog::unstable::database::verify_database_against(release, record, delimiter)?
-        }
-        (None, None) => {
-            return Err(Error::input(
-                "the release is a folder; columns alone do not say how its tables belong together",
-            )
-            .with_hint("give --job, or the --record in the folder"));
-        }
-    };
-    report.findings.extend(record.and_then(|record| signed(record.publisher, trust)));
+    let report = verifier.verify()?;
     progress.done();
     print(&incog::unstable::cli::render_report(&report))?;
-    verdict(report.holds(), report.is_undecided(), &report.undecided)
+    // What could not be checked is no forgery, if it is all that does not hold.
+    if report.is_undecided() {
+        return Err(incog::unstable::cli::not_checked(&report.undecided).with_hint("all other claims hold"));
+    }
+    Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// What there is to say of a record's signature, which was found to be right when it was read.
-fn signed(publisher: Option<String>, trust: Trust<'_>) -> Option<Finding> {
-    let key = publisher?;
-    Some(Finding {
-        kind: ClaimKind::Signature,
-        claim: "the record is signed".into(),
-        found: match trust.publisher {
-            Some(_) => "with the publisher's key".into(),
-            None => format!("with {key}; whether that is the publisher's, --publisher tells"),
-        },
-        holds: true,
-    })
+/// What is claimed of a file of which there is neither a job nor a record.
+fn claims(arguments: &Arguments) -> Claims<'static> {
+    let claim = |column: &String| SensitiveClaim {
+        column: column.clone(),
+        alpha: arguments.alpha,
+        distinct_l: arguments.distinct_l,
+        entropy_l: arguments.entropy_l,
+        recursive: arguments.recursive,
+        t: arguments.t,
+        ordered: arguments.ordered,
+        ..SensitiveClaim::default()
+    };
+    Claims {
+        quasi_identifiers: arguments.qi.clone(),
+        k: arguments.k.unwrap_or(1),
+        columns: None,
+        sensitive: arguments.sensitive.iter().map(claim).collect(),
+        source: None,
+    }
 }
 
 fn delimiter(text: &str) -> std::result::Result<u8, String> {

@@ -152,18 +152,7 @@ fn a_folder_that_takes_no_files_is_an_error() {
 #[cfg(unix)]
 #[test]
 fn a_signal_while_writing_leaves_nothing() {
-    let folder = Folder::new();
-    let mut data = "sex,note\n".to_owned();
-    let mut state = 1_u64;
-    for n in 0..300_000 {
-        // Text that is hard to compress, so that writing takes a while.
-        let words = [0; 3].map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state
-        });
-        data += &format!("{},{:016x}{:016x}{:016x}\n", ["f", "m"][n % 2], words[0], words[1], words[2]);
-    }
-    folder.write("large.csv", data);
+    let folder = Folder::with_large_table();
     let run = |output: &str| {
         let before = folder.files();
         let flags = ["anonymize", "large.csv", "--qi", "sex", "--other", "note", "-k", "5", "-o", output];

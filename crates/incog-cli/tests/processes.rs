@@ -37,23 +37,6 @@ fn hidden(folder: &Folder) -> Vec<String> {
     names.filter(|name| name.starts_with(".incog-")).collect()
 }
 
-/// A table of 17 MB, in a folder with the usual job.
-fn large() -> Folder {
-    let folder = Folder::new();
-    let mut data = "sex,note\n".to_owned();
-    let mut state = 1_u64;
-    for n in 0..300_000 {
-        // Text that is hard to compress, so that writing takes a while.
-        let words = [0; 3].map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state
-        });
-        data += &format!("{},{:016x}{:016x}{:016x}\n", ["f", "m"][n % 2], words[0], words[1], words[2]);
-    }
-    folder.write("large.csv", data);
-    folder
-}
-
 fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
     folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -96,7 +79,7 @@ mod killed {
 
     #[test]
     fn what_is_not_finished_is_its_owners_alone_and_the_next_run_removes_it() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let before = folder.files();
         for output in ["new.csv.gz", "new/"] {
             let mut child = stopped(&folder, output);
@@ -193,7 +176,7 @@ mod killed {
 
     #[test]
     fn a_signal_while_writing_removes_what_is_there() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let before = folder.files();
         for output in ["new.csv.gz", "new/"] {
             let child = stopped(&folder, output);
@@ -250,7 +233,7 @@ mod at_once {
 
     #[test]
     fn if_the_record_cannot_appear_neither_does_the_release() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         folder.done(&["anonymize", "incog.toml", "-o", "first.csv"]);
         folder.write("new.csv.gz", OLD);
         let child = stopped(&folder, "new.csv.gz");
@@ -285,7 +268,7 @@ mod at_once {
     /// The same without chance: the other run's key appears while this one writes.
     #[test]
     fn a_record_is_sealed_with_the_key_on_disk() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let child = stopped(&folder, "new.csv.gz");
         let key = "0123456789abcdef".repeat(4) + "\n";
         folder.write("incog.key", &key);
@@ -299,7 +282,7 @@ mod at_once {
 
     #[test]
     fn a_job_file_that_appears_meanwhile_is_not_replaced() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let pipe = folder.path("pipe.csv");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let child = spawn(&folder, &["init", "pipe.csv", "-o", "new.toml"]);
@@ -394,7 +377,7 @@ mod changing {
 
     #[test]
     fn input_that_changes_while_it_is_read_is_refused() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let text = folder.read("large.csv");
         let rows = text.split_once('\n').unwrap().1;
         folder.write("large.csv", format!("sex,note\n{}", rows.repeat(2)));
@@ -423,7 +406,7 @@ mod changing {
     #[cfg(feature = "parquet")]
     #[test]
     fn parquet_that_changes_while_it_is_read_is_refused() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         folder.done(&[&LARGE[..], &["-o", "large.parquet"]].concat());
         let arguments =
             ["anonymize", "large.parquet", "--qi", "sex", "--other", "note", "-k", "5", "-o", "release.csv"];
@@ -477,7 +460,7 @@ mod changing {
     /// A record names the hierarchies by their digests, which are of what was read.
     #[test]
     fn a_hierarchy_that_changes_before_the_record_is_made_is_refused() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         folder.write("hierarchies/sex.csv", "f;*\nm;*\n");
         let flags = ["--hierarchies", "hierarchies/"];
         let child = spawn(&folder, &[&LARGE[..], &flags, &["-o", "new.csv.gz"]].concat());
@@ -491,7 +474,7 @@ mod changing {
 
     #[test]
     fn a_file_on_standard_input_that_changes_is_refused() {
-        let folder = large();
+        let folder = Folder::with_large_table();
         let text = folder.bytes("large.csv");
         let arguments = ["anonymize", "-", "--qi", "sex", "--other", "note", "-k", "5", "-o", "release.csv"];
         let handle = File::options().write(true).open(folder.path("large.csv")).unwrap();

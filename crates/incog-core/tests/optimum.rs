@@ -62,9 +62,7 @@ proptest! {
         budget in 0..=6_u64,
         weights in proptest::option::of(random::weights(4)),
     ) {
-        let weights = weights.map(|weights| weights[..sample.columns.len()].to_vec());
-        let weights = weights.filter(|weights| weights.iter().any(|&weight| weight > 0.0));
-        check(&sample, k, budget, weights)?;
+        check(&sample, k, budget, random::weights_of(&sample, weights))?;
     }
 
     #[test]

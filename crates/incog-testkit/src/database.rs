@@ -42,7 +42,7 @@ pub struct TextRow {
 
 /// The hierarchies that columns may have: eight leaves in halves, five in uneven branches, one of which goes up alone,
 /// three of which one is missing, and a single one.
-const HIERARCHIES: [&[&[&str]]; 4] = [
+pub const HIERARCHIES: [&[&[&str]]; 4] = [
     &[
         &["a", "ab", "a-d", "*"],
         &["b", "ab", "a-d", "*"],

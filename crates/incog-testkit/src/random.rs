@@ -90,6 +90,12 @@ pub fn weights(max_columns: usize) -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec(weight, max_columns)
 }
 
+/// Those of some weights that a sample has columns for; none unless one of them counts.
+pub fn weights_of(sample: &Sample, weights: Option<Vec<f64>>) -> Option<Vec<f64>> {
+    let weights = weights.map(|weights| weights[..sample.columns.len()].to_vec());
+    weights.filter(|weights| weights.iter().any(|&weight| weight > 0.0))
+}
+
 /// A table with long keys: every column has a tree that is a single long branch with a leaf at every level, so that
 /// every level takes a bit of the key.
 pub fn long_keys(n_columns: usize, height: usize) -> impl Strategy<Value = Sample> {

@@ -40,17 +40,19 @@
 //!
 //! ```no_run
 //! # fn main() -> incog::Result<()> {
-//! let job = incog::Job::read("incog.toml".as_ref())?;
+//! let job = incog::AnyJob::read("incog.toml".as_ref())?;
 //! let published = incog::Anonymizer::from_job(job).publish()?; // written where the job says
 //! println!("{published}");
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! A job about the tables of a database goes the same way; its release is a folder.
+//!
 //! # Other questions
 //!
 //! [`Anonymizer::search`] lists every generalization that satisfies the policy, [`Anonymizer::frontier`] what each k costs,
-//! [`Anonymizer::compare`] what other recoding models give, [`Anonymizer::verify`] checks a released file against its data. A long run
+//! [`Anonymizer::compare`] what other recoding models give, [`Anonymizer::verify`] checks a released file against its data, and [`Verifier`] against whatever is at hand. A long run
 //! can be followed and cancelled from another thread ([`Anonymizer::progress`]).
 //!
 //! # What is stable
@@ -73,35 +75,251 @@ mod database;
 mod anonymizer;
 
 // What a program writes.
-pub use anonymizer::{Anonymizer, Hierarchy, Model, Number, Release};
-pub use incog_core::{Error, ErrorKind, Progress, Result, Stage};
-pub use job::{DateUnit, Job, OrderJob, RoleJob};
+pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, Verifier};
+
+/// What every call that can fail tells: a message, a [kind](ErrorKind), a hint where there is one, and where it comes from.
+///
+/// ```
+/// use incog::Job;
+///
+/// let error = Job::parse("[policy]\nk = 5\n").unwrap_err();
+/// assert_eq!(error.to_string(), "`input` is missing");
+/// ```
+pub use incog_core::Error;
+
+/// Who can do something about an error.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::ErrorKind;
+///
+/// let error = anonymizer.k(5).anonymize().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Policy);
+/// ```
+pub use incog_core::ErrorKind;
+
+/// How far a long run is, and how to stop it.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use std::sync::Arc;
+/// use incog::{ErrorKind, Progress};
+///
+/// let progress = Arc::new(Progress::new());
+/// progress.cancel(); // from another thread, say
+/// let error = anonymizer.progress(&progress).anonymize().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Cancelled);
+/// ```
+pub use incog_core::Progress;
+
+/// What every call that can fail returns.
+///
+/// ```
+/// fn rows(table: impl Into<incog::Input>) -> incog::Result<usize> {
+///     let anonymizer = incog::Anonymizer::new(table).quasi_identifier("age", incog::Hierarchy::suppress());
+///     Ok(anonymizer.k(1).anonymize()?.n_rows())
+/// }
+/// assert_eq!(rows([("age", vec!["34", "36"])])?, 2);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_core::Result;
+
+/// What a run is doing.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use std::sync::Arc;
+/// use incog::{Progress, Stage};
+///
+/// let progress = Arc::new(Progress::new());
+/// anonymizer.progress(&progress).anonymize()?;
+/// assert_eq!(progress.stage(), Some(Stage::Verifying));
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_core::Stage;
+
+/// A job about one table or about a database.
+///
+/// ```
+/// use incog::AnyJob;
+///
+/// let job = AnyJob::parse("[input]\npath = \"data.csv\"\n[policy]\nk = 5\n")?;
+/// assert!(!job.is_about_database());
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::AnyJob;
+
+/// A job about persons in many tables.
+///
+/// ```
+/// let job = incog::DatabaseJob::parse(
+///     "[database]\nperson = \"student\"\n[policy]\nk = 2\n\
+///      [tables.student]\npath = \"student.csv\"\ncolumns.age = { role = \"quasi-identifier\" }\n",
+/// )?;
+/// assert_eq!(job.database.person, "student");
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::DatabaseJob;
+
+/// A calendar unit, for hierarchies of dates.
+///
+/// ```
+/// use incog::{DateUnit, Hierarchy};
+///
+/// let born = Hierarchy::dates([DateUnit::Month, DateUnit::Year, DateUnit::Decade]);
+/// ```
+pub use job::DateUnit;
+
+/// A job about one table.
+///
+/// ```
+/// let job = incog::Job::parse(
+///     "[input]\npath = \"data.csv\"\n[policy]\nk = 5\n[columns]\nage = { role = \"quasi-identifier\" }\n",
+/// )?;
+/// assert_eq!(job.policy.k, 5);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::Job;
+
+/// The order of a quasi-identifier's values, for `ordered-set` and `mondrian`.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, OrderJob};
+///
+/// let table = [("grade", vec!["low", "high", "middle", "low"])];
+/// let order = OrderJob::Categories(["low", "middle", "high"].map(str::to_owned).to_vec());
+/// let release = Anonymizer::new(table)
+///     .quasi_identifier("grade", Hierarchy::suppress())
+///     .order("grade", order)
+///     .algorithm("mondrian")
+///     .k(2)
+///     .anonymize()?;
+/// assert_eq!(release.n_rows(), 4);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::OrderJob;
+
+/// What a column is to the people in the data.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, RoleJob};
+///
+/// let table = [("age", vec!["34", "36"]), ("note", vec!["a", "b"])];
+/// let anonymizer =
+///     Anonymizer::new(table).quasi_identifier("age", Hierarchy::suppress()).rest(RoleJob::Other).k(2);
+/// anonymizer.check()?;
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::RoleJob;
 pub use source::Input;
 
 // What it is told.
 pub use claim::measured::LocalColumn;
 pub use find::Better;
-pub use incog_core::algorithm::{Judged, Quality};
-pub use incog_verify::{ClaimKind, Finding, Measured, RecodingClaim, Report};
+
+/// How many nodes a search judged, of how many.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// let judged = release.report().judged.unwrap();
+/// assert_eq!(judged.of, 6);
+/// assert!(u128::from(judged.nodes) <= judged.of);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_core::algorithm::Judged;
+
+/// How good an answer is, of its kind.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::Quality;
+///
+/// assert_eq!(anonymizer.anonymize()?.report().quality, Quality::Optimal);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_core::algorithm::Quality;
+
+/// What a claim of a release is about.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::ClaimKind;
+///
+/// let release = anonymizer.anonymize()?;
+/// let kinds: Vec<ClaimKind> = release.report().checked.findings.iter().map(|finding| finding.kind).collect();
+/// assert!(kinds.contains(&ClaimKind::Anonymity));
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_verify::ClaimKind;
+
+/// One claim, and what the checker found.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// for finding in &release.report().checked.findings {
+///     assert!(finding.holds, "{finding}");
+/// }
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_verify::Finding;
+
+/// What a release reaches on a sensitive column.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// let ill = &release.report().checked.measured[0];
+/// assert_eq!((ill.alpha, ill.distinct_l), (Some((1, 2)), Some(2)));
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_verify::Measured;
+
+/// What the checker found.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// let report = &release.report().checked;
+/// assert!(report.holds());
+/// assert_eq!(report.group_sizes, [(2, 2)], "two groups of two rows");
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use incog_verify::Report;
 pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
 pub use report::frontier::{FrontierPoint, FrontierReport};
-pub use report::release::{Published, ReleaseReport};
+pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
 
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
-pub use publish::check::check_against_record;
 pub use publish::record::{
-    ClaimsPart, InputPart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, Record, ReleasePart,
-    SensitivePart, Trust,
+    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, RecodingPart, Record,
+    SensitivePart, TablePart, Trust,
 };
 
 // A first job for a table that nobody described.
 pub use describe::init::{Init, Replace};
 pub use describe::profile::FirstLine;
-
-// Persons in many tables.
-pub use job::{AnyJob, DatabaseJob};
 
 /// What may change with every version: the engine, the checker, the keys of job files as types, and what only the command line needs.
 ///
@@ -129,9 +347,9 @@ pub mod unstable {
         };
     }
 
-    /// Where rows come from: the readers of files.
+    /// Where rows come from: the readers of files, and engines whose rows stay where they are.
     pub mod source {
-        pub use crate::source::{Csv, Data, Format, parse_hierarchy, read_hierarchy};
+        pub use crate::source::{Csv, Data, Format, engine, parse_hierarchy, read_hierarchy};
     }
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
@@ -139,18 +357,9 @@ pub mod unstable {
         pub use crate::describe::{profile, propose, workbench};
     }
 
-    /// Persons in many tables.
-    pub mod database {
-        pub use crate::database::{
-            AnonymizedDatabase, DatabaseClaimsPart, DatabasePlan, DatabaseRecord, FilePart,
-            PublishedDatabase, PublishedTable, RECORD, TablePart, verify_database_against,
-        };
-    }
-
     /// What only the command line needs.
     pub mod cli {
         pub use crate::anonymizer::header_of;
-        pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};
         pub use crate::plan::requirements::find_hierarchies;

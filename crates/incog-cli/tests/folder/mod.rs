@@ -74,6 +74,23 @@ impl Folder {
         folder
     }
 
+    /// The same, and a table of 17 MB, `large.csv`.
+    pub(crate) fn with_large_table() -> Folder {
+        let folder = Folder::new();
+        let mut data = "sex,note\n".to_owned();
+        let mut state = 1_u64;
+        for n in 0..300_000 {
+            // Text that is hard to compress, so that writing takes a while.
+            let words = [0; 3].map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state
+            });
+            data += &format!("{},{:016x}{:016x}{:016x}\n", ["f", "m"][n % 2], words[0], words[1], words[2]);
+        }
+        folder.write("large.csv", data);
+        folder
+    }
+
     /// With nothing in it.
     pub(crate) fn empty() -> Folder {
         Folder(tempfile::tempdir().unwrap())

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use incog_kernels::{Field, Numbering};
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::{BitKey, Wide};
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
@@ -133,6 +133,40 @@ impl KeyLayout {
         labels.sort_unstable();
         labels.dedup();
         labels.len()
+    }
+
+    /// The key of each value of an attribute, by its code; the bits of other attributes are zero. The key of a record is the OR of
+    /// those of its values. `None` where keys have more than 64 bits.
+    ///
+    /// With these in a table of values, an engine that is not ours groups by `key & mask` ([`mask`](Self::mask)), and names a group
+    /// by what that leaves ([`labels_of_key`](Self::labels_of_key)).
+    pub fn value_keys(&self, attribute: usize) -> Option<&[u64]> {
+        match &self.packing {
+            Packing::U64(packed) => packed.values.get(attribute).map(Vec::as_slice),
+            Packing::U128(_) | Packing::Wide(_) => None,
+        }
+    }
+
+    /// The bits of keys that a grouping tells groups apart by; `None` where keys have more than 64 bits, or no such attribute or
+    /// level.
+    pub fn mask(&self, grouping: &Grouping) -> Option<u64> {
+        let Packing::U64(packed) = &self.packing else { return None };
+        grouping.iter().try_fold(0, |mask, (attribute, level)| {
+            Some(mask | packed.masks.get(attribute)?.get(usize::from(level))?)
+        })
+    }
+
+    /// The codes of the labels of a group, in the order of its attributes, given what the [`mask`](Self::mask) leaves of the key of one
+    /// of its records. Fails where no value has such a key.
+    pub fn labels_of_key(&self, key: u64, grouping: &Grouping) -> Result<Vec<u32>> {
+        let unknown = || Error::new(ErrorKind::Internal, "a key is of no value of the table");
+        let Packing::U64(packed) = &self.packing else { return Err(unknown()) };
+        let label = |(attribute, level): (usize, u8)| {
+            let masks = packed.masks.get(attribute).ok_or_else(unknown)?;
+            let mask = masks.get(usize::from(level)).ok_or_else(unknown)?;
+            packed.find_label(self, &(key & mask), attribute, level).ok_or_else(unknown)
+        };
+        grouping.iter().map(label).collect()
     }
 
     /// The label at a level of each label that values have at level 0; 0 for those that no value has.
@@ -432,6 +466,11 @@ impl<K: BitKey> Packed<K> {
 
     /// The label code of an attribute at a level, read from a key.
     pub(crate) fn label(&self, layout: &KeyLayout, key: &K, attribute: usize, level: u8) -> u32 {
+        self.find_label(layout, key, attribute, level).expect("the key was packed from a value")
+    }
+
+    /// The same of a key that may be packed from no value.
+    fn find_label(&self, layout: &KeyLayout, key: &K, attribute: usize, level: u8) -> Option<u32> {
         let mask = &self.masks[attribute][usize::from(level)];
         let sorted = self.labels[attribute][usize::from(level)].get_or_init(|| {
             let labels = &layout.attributes[attribute].labels[usize::from(level)];
@@ -442,9 +481,8 @@ impl<K: BitKey> Packed<K> {
             sorted
         });
         let key = key.masked(mask);
-        let at =
-            sorted.binary_search_by(|(prefix, _)| prefix.cmp(&key)).expect("the key was packed from a value");
-        sorted[at].1
+        let at = sorted.binary_search_by(|(prefix, _)| prefix.cmp(&key)).ok()?;
+        Some(sorted[at].1)
     }
 }
 

@@ -78,6 +78,11 @@ impl PerLevel {
         &self.levels
     }
 
+    /// The groups that are left out.
+    pub fn suppressed(&self) -> &FrequencySet {
+        &self.suppressed
+    }
+
     /// Which of some records are released, given a column of value codes per attribute: their positions, ascending. For records
     /// that are in no table.
     pub fn released(&self, columns: &[&[u32]]) -> Vec<u32> {

@@ -203,11 +203,7 @@ proptest! {
             prop_assert!(is_diverse(&tables, &required, &rows, cluster));
             check_node(&tables, cluster, &mut used)?;
         }
-        for person in suppressed {
-            prop_assert!(used.insert((0, person)), "a suppressed person is in a cluster");
-        }
-        let n_persons = used.iter().filter(|(table, _)| *table == 0).count();
-        prop_assert_eq!(n_persons, tables.0[0].rows.len());
+        check_persons(&tables, suppressed, used)?;
     }
 
     #[test]

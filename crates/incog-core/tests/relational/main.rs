@@ -16,24 +16,13 @@ use incog_core::relational::{
 };
 use incog_core::table::{Column, Role, Table};
 use incog_testkit::data::{csv_rows, project};
+use incog_testkit::database;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 /// The hierarchies that columns may have: eight leaves in halves, three of which one is a missing value, and a single one.
-const HIERARCHIES: [&[&[&str]]; 3] = [
-    &[
-        &["a", "ab", "a-d", "*"],
-        &["b", "ab", "a-d", "*"],
-        &["c", "cd", "a-d", "*"],
-        &["d", "cd", "a-d", "*"],
-        &["e", "ef", "e-h", "*"],
-        &["f", "ef", "e-h", "*"],
-        &["g", "gh", "e-h", "*"],
-        &["h", "gh", "e-h", "*"],
-    ],
-    &[&["", "*"], &["x", "*"], &["y", "*"]],
-    &[&["z"]],
-];
+const HIERARCHIES: [&[&[&str]]; 3] =
+    [database::HIERARCHIES[0], database::HIERARCHIES[2], database::HIERARCHIES[3]];
 
 /// What a removed cell costs: divisible by the other leaves of every hierarchy, and by its height.
 const WHOLE: u64 = 42;
@@ -427,6 +416,20 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     prop_oneof![3 => settings(Matching::Greedy), 1 => settings(Matching::Optimal)]
 }
 
+/// Every person is in a cluster, whose rows are used, or suppressed.
+fn check_persons(
+    tables: &Tables,
+    suppressed: Vec<usize>,
+    mut used: BTreeSet<(usize, usize)>,
+) -> Result<(), TestCaseError> {
+    for person in suppressed {
+        prop_assert!(used.insert((0, person)), "a suppressed person is in a cluster");
+    }
+    let n_persons = used.iter().filter(|(table, _)| *table == 0).count();
+    prop_assert_eq!(n_persons, tables.0[0].rows.len());
+    Ok(())
+}
+
 /// Every node holds a record of each member, of the right table and under the right record, and used nowhere else; its
 /// labels are the lowest that cover them; and it has as many children as the member with the fewest.
 fn check_node(
@@ -541,11 +544,7 @@ proptest! {
             prop_assert!(cluster.records.len() >= options.k);
             check_node(&tables, cluster, &mut used)?;
         }
-        for person in suppressed {
-            prop_assert!(used.insert((0, person)), "a suppressed person is in a cluster");
-        }
-        let n_persons = used.iter().filter(|(table, _)| *table == 0).count();
-        prop_assert_eq!(n_persons, tables.0[0].rows.len());
+        check_persons(&tables, suppressed, used)?;
     }
 
     #[test]

@@ -5,6 +5,13 @@ use std::path::PathBuf;
 use crate::job::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, NumberOrText, TreeJob};
 
 /// A number in a hierarchy, exactly as written: a whole number, a decimal, or text such as a date.
+///
+/// ```
+/// use incog::{Hierarchy, Number};
+///
+/// let income: [Number; 2] = ["0.5".into(), "2.5".into()];
+/// let income = Hierarchy::intervals(income);
+/// ```
 pub type Number = NumberOrText;
 
 /// What the values of a quasi-identifier may become, level by level; level 0 is as collected, the highest is `*`.

@@ -7,11 +7,15 @@
 
 mod hierarchy;
 mod model;
+mod decided;
 mod release;
+mod verifier;
 
+pub use decided::Decided;
 pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
 pub use release::Release;
+pub use verifier::Verifier;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -22,17 +26,15 @@ use incog_core::algorithm::Algorithm;
 use incog_core::privacy::Budget;
 use incog_core::registry::Entry;
 use incog_core::{Error, Progress, Result};
-use incog_verify::{RecodingClaim, Report};
+use incog_verify::Report;
 
 use crate::claim::release::{RowOrder, verified};
+use crate::database::DatabasePlan;
 use crate::file::STANDARD;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
-use crate::job::{
-    ColumnJob, CountOrText, Job, MissingUnit, OrderJob, Output, OutputOrder, Paths, RecordJob, RoleJob,
-};
+use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
 use crate::plan::{Asked, Plan, delimiter};
-use crate::publish::check::{check_file, check_with_record};
 use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
@@ -73,7 +75,7 @@ use crate::source::Input;
 #[derive(Debug, Clone)]
 #[must_use = "nothing happens before `anonymize`, `search` or another question"]
 pub struct Anonymizer {
-    job: Job,
+    job: AnyJob,
     input: Input,
     /// What a job file could not have said.
     mistakes: Vec<Error>,
@@ -96,7 +98,7 @@ impl Anonymizer {
         let mut job = Job::default();
         job.input.path = Paths::of(input.paths());
         Anonymizer {
-            job,
+            job: job.into(),
             input,
             mistakes: Vec::new(),
             has_k: false,
@@ -108,30 +110,47 @@ impl Anonymizer {
         }
     }
 
-    /// Starts with a job, its data where it says.
+    /// Starts with a job about one table or about a database, its data where it says.
     ///
     /// ```no_run
     /// # fn main() -> incog::Result<()> {
-    /// let job = incog::Job::read("incog.toml".as_ref())?;
-    /// let release = incog::Anonymizer::from_job(job).k(20).anonymize()?;
+    /// let job = incog::AnyJob::read("incog.toml".as_ref())?;
+    /// let published = incog::Anonymizer::from_job(job).k(20).publish()?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_job(job: Job) -> Self {
-        let input = Input::of_job(&job);
-        Anonymizer { input, has_k: true, ..Anonymizer::new(Input::files::<PathBuf>([])) }.with(job)
+    ///
+    /// What only one table has (columns that are declared by calls, other data, a search) is refused where the job is about a
+    /// database.
+    pub fn from_job(job: impl Into<AnyJob>) -> Self {
+        let job = job.into();
+        let input = match &job {
+            AnyJob::Table(job) => Input::of_job(job),
+            // Each table has its own, and the job names it.
+            AnyJob::Database(_) => Input::files::<PathBuf>([]),
+        };
+        Anonymizer { input, has_k: true, job, ..Anonymizer::new(Input::files::<PathBuf>([])) }
     }
 
-    fn with(mut self, job: Job) -> Self {
-        self.job = job;
-        self
+    /// The job, where it is about one table; `what` is a mistake where it is not.
+    fn table(&mut self, what: &str) -> Option<&mut Job> {
+        match &mut self.job {
+            AnyJob::Table(job) => Some(job),
+            AnyJob::Database(_) => {
+                self.mistakes.push(for_one_table(what));
+                None
+            }
+        }
     }
 
     /// Takes other data of the same columns.
     pub fn data(mut self, input: impl Into<Input>) -> Self {
-        self.input = input.into();
-        self.job.input.path = Paths::of(self.input.paths());
-        self.job.lines.forget(&["input", "path"]);
+        let input = input.into();
+        if let Some(job) = self.table("other data") {
+            job.input.path = Paths::of(input.paths());
+            job.lines.forget(&["input", "path"]);
+            self.input = input;
+        }
         self
     }
 
@@ -163,7 +182,10 @@ impl Anonymizer {
 
     /// Says in which order the values of a quasi-identifier stand, for `ordered-set` and `mondrian`.
     pub fn order(mut self, name: &str, order: OrderJob) -> Self {
-        match self.job.columns.get_mut(name) {
+        let Some(job) = self.table("an order") else {
+            return self;
+        };
+        match job.columns.get_mut(name) {
             Some(column) => column.order = Some(order),
             None => {
                 let mistake = format!("an order is given for `{name}`, which is not declared");
@@ -175,77 +197,91 @@ impl Anonymizer {
 
     fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
         let column = ColumnJob { role, hierarchy: hierarchy.map(Hierarchy::into_job), order: None };
-        if self.job.columns.contains_key(&name) {
+        let Some(job) = self.table("a column") else {
+            return self;
+        };
+        if job.columns.contains_key(&name) {
             let mistake = format!("column `{name}` is declared twice");
             self.mistakes.push(Error::input(mistake).with_hint("a column has one role"));
             return self;
         }
-        self.job.columns.insert(name, column);
+        job.columns.insert(name, column);
         self
     }
 
-    /// Every released row looks like at least k - 1 others.
+    /// Every released row looks like at least k - 1 others; every person of a database has such a tree of rows.
     pub fn k(mut self, k: u64) -> Self {
         // What does not fit is refused like a k that is larger than the table.
-        self.job.policy.k = i64::try_from(k).unwrap_or(i64::MAX);
-        self.job.lines.forget(&["policy", "k"]);
+        self.job.set_k(i64::try_from(k).unwrap_or(i64::MAX));
         self.has_k = true;
         self
     }
 
-    /// How many rows may be left out: a count (`"5"`) or a share (`"1%"`, rounded down). None unless given.
+    /// How many rows may be left out: a count (`"5"`) or a share (`"1%"`, rounded down). None unless given. Of a database: persons,
+    /// and as many as it takes unless given.
     pub fn suppression(mut self, suppression: &str) -> Result<Self> {
         let text = suppression.trim();
-        self.job.policy.suppression = Some(match text.parse() {
+        self.job.set_suppression(match text.parse() {
             Ok(rows) => CountOrText::Count(rows),
             Err(_) => {
                 Budget::parse(text)?;
                 CountOrText::Text(text.to_owned())
             }
         });
-        self.job.lines.forget(&["policy", "suppression"]);
         Ok(self)
     }
 
     /// The column that says whom a row is about, where a person may have several: k then counts persons. Never released.
     pub fn unit(mut self, name: impl Into<String>) -> Self {
-        self.job.policy.unit = Some(name.into());
+        if let Some(job) = self.table("a unit") {
+            job.policy.unit = Some(name.into());
+        }
         self
     }
 
     /// Rows that do not say whom they are about count as rows of nobody. Without it they are an error.
     pub fn missing_unit_is_nobody(mut self) -> Self {
-        self.job.policy.missing_unit = Some(MissingUnit::Nobody);
+        if let Some(job) = self.table("a missing unit") {
+            job.policy.missing_unit = Some(MissingUnit::Nobody);
+        }
         self
     }
 
     /// Requires one more privacy model.
     pub fn require(mut self, model: Model) -> Self {
-        self.job.policy.require.push(model.into_job());
+        self.job.add_requirement(model.into_job());
         self
     }
 
     /// Names the algorithm, as `incog list` does. Without it the best full-domain generalization is found.
     pub fn algorithm(mut self, name: impl Into<String>) -> Self {
-        self.job.search.algorithm = Some(name.into());
+        self.job.set_algorithm(name.into());
         self
     }
 
     /// Takes an algorithm that is in no list, of the caller's own.
     pub fn own_algorithm(mut self, entry: &'static Entry<Algorithm>) -> Self {
-        self.own = Some(entry);
+        if let Some(job) = self.table("an algorithm of one's own") {
+            // The job and its record name it, too.
+            job.search.algorithm = Some(entry.name.to_owned());
+            self.own = Some(entry);
+        }
         self
     }
 
     /// Names the metric by which the best release is picked; `loss` unless given.
     pub fn metric(mut self, name: impl Into<String>) -> Self {
-        self.job.search.metric = Some(name.into());
+        if let Some(job) = self.table("a metric") {
+            job.search.metric = Some(name.into());
+        }
         self
     }
 
     /// How much a quasi-identifier counts in the metric; 1 unless given.
     pub fn weight(mut self, name: impl Into<String>, weight: f64) -> Self {
-        self.job.search.weights.insert(name.into(), weight);
+        if let Some(job) = self.table("a weight") {
+            job.search.weights.insert(name.into(), weight);
+        }
         self
     }
 
@@ -260,30 +296,28 @@ impl Anonymizer {
     ///     .settings(|job| job.search.max_steps = Some(100));
     /// ```
     pub fn settings(mut self, change: impl FnOnce(&mut Job)) -> Self {
-        change(&mut self.job);
+        if let Some(job) = self.table("this setting") {
+            change(job);
+        }
         self
     }
 
     /// Rows are released in the order of the input. It can tell whose they are, so they are shuffled unless this is called.
     pub fn keep_order(mut self) -> Self {
-        self.output().order = OutputOrder::Input;
+        self.job.set_order(OutputOrder::Input);
         self
     }
 
     /// The file of the publisher's key, made if it is not there: `incog.key` in the current folder unless given.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.output().key = Some(path.into());
+        self.job.set_key(path.into());
         self
     }
 
     /// Releases are written without a record.
     pub fn without_record(mut self) -> Self {
-        self.output().record = Some(RecordJob::Wanted(false));
+        self.job.set_no_record();
         self
-    }
-
-    fn output(&mut self) -> &mut Output {
-        self.job.output.get_or_insert_default()
     }
 
     /// Progress and cancelling, shared with another thread.
@@ -315,7 +349,13 @@ impl Anonymizer {
 
     /// Reads the data and checks everything that is said against them; nothing is searched or written.
     pub fn check(self) -> Result<()> {
-        self.plan(Asked::ONE).map(|_| ())
+        match &self.job {
+            AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
+            AnyJob::Database(job) => {
+                self.check_calls()?;
+                DatabasePlan::new(job, &self.progress).map(|_| ())
+            }
+        }
     }
 
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
@@ -334,8 +374,32 @@ impl Anonymizer {
         }
     }
 
-    /// The same, written where the job says, with its record.
+    /// Finds the best recoding and applies it to nothing: what it does to whom, and what it costs. Works where rows are in an
+    /// [engine](Input::engine), too.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let decided = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2).decide()?;
+    /// assert_eq!(decided.levels(), Some(vec![("zip", 1)]));
+    /// assert_eq!(decided.refused_groups().count(), 0);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn decide(self) -> Result<Decided> {
+        let progress = Arc::clone(&self.progress);
+        let plan = self.plan(Asked::ONE)?;
+        match find(&plan, &plan.route, &progress)? {
+            Outcome::Found(found) => Ok(Decided::new(plan, *found)),
+            Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
+        }
+    }
+
+    /// The same, written where the job says, with its record. The release of a database is a folder.
     pub fn publish(self) -> Result<Published> {
+        if let AnyJob::Database(job) = &self.job {
+            self.check_calls()?;
+            return DatabasePlan::new(job, &self.progress)?.publish(&self.progress);
+        }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
         let plan = self.plan(Asked::ONE)?;
         let output = plan.job.output.clone().unwrap_or_default();
@@ -409,8 +473,10 @@ impl Anonymizer {
     /// ```
     pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
         let progress = Arc::clone(&self.progress);
-        let job = self.job.clone();
-        self.job = compare::bare(&job);
+        let AnyJob::Table(job) = self.job.clone() else {
+            return Err(for_one_table("a comparison"));
+        };
+        self.job = compare::bare(&job).into();
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
         let plan = self.plan(Asked::ONE)?;
         // Columns that nobody declared have their role by now.
@@ -418,59 +484,41 @@ impl Anonymizer {
         compare::compare(&plan, &job, &models, &progress)
     }
 
-    /// Checks a released file against these data and this policy, trusting nothing but the data. How far columns were generalized is
-    /// found out; where the job names another recoding than by whole columns, it was made by that.
+    /// Checks a released file, or the folder of a database, against these data and this policy, trusting nothing but the data. How far
+    /// columns were generalized is found out; where the job names another recoding than by whole columns, it was made by that.
+    /// [`Verifier`] also takes the release's record.
     pub fn verify(self, release: impl AsRef<Path>) -> Result<Report> {
-        self.verify_file(release.as_ref(), None, RecodingClaim::FullDomain)
-    }
-
-    /// The same, with what separates the fields of the file, and how it is supposed to have been recoded.
-    pub fn verify_file(
-        self,
-        release: &Path,
-        delimiter: Option<u8>,
-        recoding: RecodingClaim,
-    ) -> Result<Report> {
-        let progress = Arc::clone(&self.progress);
-        check_file(&self.plan(Asked::ONE)?, release, delimiter, recoding, &progress)
-    }
-
-    /// The same for a release with a record: every claim, and the first thing in which the record differs from what is found anew.
-    pub fn verify_record(
-        self,
-        release: &Path,
-        delimiter: Option<u8>,
-        record: &Record,
-        key: Option<&Key>,
-    ) -> Result<Report> {
-        let progress = Arc::clone(&self.progress);
-        let plan = self.like(record, key)?.plan(Asked::ONE)?;
-        check_with_record(&plan, release, delimiter, record, key, &progress)
+        Verifier::new(release.as_ref()).against(self).verify()
     }
 
     /// Does to these data what was done to the release of a record: the same levels, suppressed and verified anew. With the key that the
     /// record is sealed with, hierarchies must be those of that release; without it nobody can tell.
     pub fn like(mut self, record: &Record, key: Option<&Key>) -> Result<Self> {
-        self.levels = record.levels_for(&self.job, key)?.cloned();
+        let AnyJob::Table(job) = &self.job else {
+            return Err(for_one_table("a release like another"));
+        };
+        self.levels = record.levels_for(job, key)?.cloned();
         Ok(self)
     }
 
-    fn plan(mut self, asked: Asked<'_>) -> Result<Plan> {
+    /// The plan of one table.
+    fn plan(self, asked: Asked<'_>) -> Result<Plan> {
         self.check_calls()?;
-        if let Some(role) = self.rest {
-            for name in self.header()? {
-                if self.job.policy.unit.as_ref() != Some(&name) {
-                    self.job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
+        let Anonymizer { job, input, rest, levels, own, progress, .. } = self;
+        let AnyJob::Table(mut job) = job else {
+            return Err(for_one_table("what is asked for").with_hint(
+                "a database can be published and verified: its release is a folder, and has no lattice",
+            ));
+        };
+        if let Some(role) = rest {
+            for name in header(&input, &job)? {
+                if job.policy.unit.as_ref() != Some(&name) {
+                    job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
                 }
             }
         }
-        let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
-        Plan::new(self.job, self.input, asked, &self.progress)
-    }
-
-    /// The names of the columns.
-    fn header(&self) -> Result<Vec<String>> {
-        Ok(self.input.clone().open(delimiter(&self.job)?)?.header().to_vec())
+        let asked = Asked { levels: levels.as_ref(), algorithm: own, ..asked };
+        Plan::new(job, input, asked, &progress)
     }
 
     /// Fails if the calls themselves are wrong.
@@ -485,11 +533,22 @@ impl Anonymizer {
     }
 }
 
+/// The names of the columns.
+fn header(input: &Input, job: &Job) -> Result<Vec<String>> {
+    Ok(input.clone().open(delimiter(job)?)?.header().to_vec())
+}
+
+/// What to say of a call that makes no sense of a database.
+fn for_one_table(what: &str) -> Error {
+    Error::input(format!("{what} is for one table, and the job is about a database"))
+        .with_hint("say it in the job file")
+}
+
 /// The names of the columns of a job's data. Standard input can be read only once, so not for this.
 pub fn header_of(job: &Job) -> Result<Vec<String>> {
     if job.inputs().iter().any(|path| path.as_os_str() == STANDARD) {
         return Err(Error::input("the columns of standard input are not known before it is read")
             .with_hint("name every column"));
     }
-    Anonymizer::from_job(job.clone()).header()
+    header(&Input::of_job(job), job)
 }

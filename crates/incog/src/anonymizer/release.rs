@@ -22,6 +22,16 @@ use crate::report::release::ReleaseReport;
 /// A release that the independent checker has found to keep all its promises, in the order in which its rows are released.
 ///
 /// It holds the labels that would be written, never an identifier, and can be [written](Self::write) or taken as columns.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// assert_eq!(release.header(), ["zip", "ill"]);
+/// assert_eq!((release.n_rows(), release.report().suppressed_rows), (4, 0));
+/// # Ok::<(), incog::Error>(())
+/// ```
 pub struct Release {
     plan: Plan,
     made: VerifiedRelease,

@@ -20,7 +20,18 @@ pub(crate) struct LocalRelease {
 }
 
 /// One column of a local release.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.algorithm("top-down").anonymize()?;
+/// let (columns, _) = release.report().local.as_ref().unwrap();
+/// assert_eq!(columns[0].name, "zip");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct LocalColumn {
     /// Its name.
     pub name: String,

@@ -54,6 +54,7 @@ pub(crate) fn verified(
     rows: RowOrder,
     progress: &Progress,
 ) -> Result<VerifiedRelease> {
+    plan.here("a release is written and checked where its rows are")?;
     let FoundRecoding { recoding, local, domains, statistics, costs, quality, judged, known, notes } = found;
     match (recoding, statistics) {
         (Recoding::PerLevel(recoding), Some(statistics)) => {

@@ -1,8 +1,12 @@
 //! Databases: one person in many tables.
 //!
-//! The same walk as for one table, with a folder at both ends: a [`DatabaseJob`](crate::job::DatabaseJob) becomes a
+//! The same walk as for one table, by the same doors, with a folder at the end: a [`DatabaseJob`](crate::job::DatabaseJob) becomes a
 //! [`DatabasePlan`] once it makes sense with its data; persons are clustered by the engine; the release gets new keys, is
 //! checked by `incog-verify` from its labels and keys, and only then appears, all tables and their record at once.
+//!
+//! What is here is what several tables need beyond one: keys that hold together ([`plan`], [`copies`]), new ones ([`release`]), tables
+//! of sensitive columns ([`anatomy`]), costs over all tables ([`score`]), and which claims follow ([`verification`]). Record, report
+//! and what is written how are those of one table.
 
 mod copies;
 mod plan;
@@ -14,7 +18,5 @@ mod consistency;
 mod publish;
 mod verification;
 
-pub use plan::DatabasePlan;
-pub use publish::{AnonymizedDatabase, PublishedDatabase, PublishedTable};
-pub use record::{DatabaseClaimsPart, DatabaseRecord, FilePart, RECORD, TablePart};
-pub use verification::verify_database_against;
+pub(crate) use plan::DatabasePlan;
+pub(crate) use verification::check_against_record;

@@ -27,11 +27,11 @@ use crate::plan;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
 use crate::plan::orders;
-use crate::plan::requirements::{self, Models, Requirement};
+use crate::plan::requirements::{self, CountedBy, Models, Requirement};
 use crate::source::{Data, Format};
 
 /// Tables, policy and search, all checked.
-pub struct DatabasePlan {
+pub(crate) struct DatabasePlan {
     pub(crate) job: DatabaseJob,
     /// What is known of each table beside its rows, in the order of the database's.
     pub(crate) tables: Vec<TablePlan>,
@@ -79,7 +79,7 @@ struct Settings {
 
 impl DatabasePlan {
     /// Checks a job and reads its tables. Stops when it is cancelled.
-    pub fn new(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
+    pub(crate) fn new(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
         let plan = DatabasePlan::for_verification(job, progress)?;
         let mut mistakes = Mistakes::default();
         for table in 0..plan.tables.len() {
@@ -96,7 +96,7 @@ impl DatabasePlan {
     }
 
     /// The same, but for columns that hold keys: the checker tells whether a release does.
-    pub fn for_verification(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
+    pub(crate) fn for_verification(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
         let mut mistakes = Mistakes::default();
         let settings = settings(job, &mut mistakes);
         check_tables(job, &mut mistakes);
@@ -263,7 +263,7 @@ fn bound(job: &DatabaseJob, read: Vec<ReadTable<'_>>) -> Result<Bound> {
         let attributes = table.attributes(&persons, &mut of_table, &mut bound.notes)?;
         let ReadTable { name, job: table_job, required, table, .. } = table;
         let Models { columns, models } =
-            requirements::build(table_job, &required, &table, u64::MAX, &mut of_table);
+            requirements::build(table_job, &required, (&table, CountedBy::Rows), u64::MAX, &mut of_table);
         mistakes.take(&of_table, &in_table(name));
         if !models.is_empty() {
             let position = |name: &String| table.columns().iter().position(|column| column.name() == name);

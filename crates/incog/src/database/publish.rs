@@ -1,77 +1,33 @@
 //! `incog anonymize` on a database: clusters, a verified release, a folder, and what there is to say of it.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
+use incog_core::algorithm::Quality;
 use incog_core::relational::{Clustering, Release, dmiracle, miracle};
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::Labels;
-use incog_verify::{Report, Verified, verify_anatomy, verify_database};
+use incog_verify::{Verified, verify_anatomy, verify_database};
 
 use crate::claim::labels::Collected;
 use crate::claim::not_verified;
 use crate::database::plan::{DatabasePlan, in_table};
-use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
+use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
 use crate::job::ReleaseKind;
 use crate::plan::hierarchies::warning;
 use crate::plan::requirements;
-use crate::publish::key_file::{KeyOnDisk, RunKey};
-use crate::publish::places::{KEY, from_here, nothing_to_sign, place_of};
-use crate::publish::record::{PrivateKey, Trust};
+use crate::publish::key_file::RunKey;
+use crate::publish::places::{KEY, place_of, signing_key};
+use crate::publish::record::{FilePart, Key, RECORD, Record, Trust};
 use crate::publish::sink::{self, Layout, Part, TargetFolder, UnfinishedFolder};
-use crate::report::findings::write_report;
+use crate::publish::under_the_key_on_disk;
+use crate::report::release::{Published, ReleaseReport, TableSummary};
 
-/// A database release that was verified and written.
-#[derive(Debug)]
-pub struct PublishedDatabase {
-    /// The folder.
-    pub path: PathBuf,
-    /// Where its record is, if one was written.
-    pub record: Option<PathBuf>,
-    /// Persons of the data.
-    pub persons: u64,
-    /// Persons who were left out.
-    pub suppressed_persons: u64,
-    /// Each table.
-    pub tables: Vec<PublishedTable>,
-    /// LM of all tables.
-    pub loss: f64,
-    /// DM over persons, unless the release is anatomized.
-    pub discernibility: Option<u128>,
-    /// Is an absent row knowledge?
-    pub complete: bool,
-    /// What is released.
-    pub release: ReleaseKind,
-    /// What there is to say of the hierarchies, a line each.
-    pub notes: Vec<String>,
-    /// What the independent checker found.
-    pub report: Report,
-}
-
-/// What became of one table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PublishedTable {
-    /// Its name.
-    pub name: String,
-    /// Rows of the data.
-    pub rows: u64,
-    /// Rows that were removed.
-    pub removed_rows: u64,
-    /// LM; `None` if it has no quasi-identifiers.
-    pub loss: Option<f64>,
-}
-
-/// What came of a database job.
-#[derive(Debug)]
-pub enum AnonymizedDatabase {
-    /// A release was written.
-    Published(Box<PublishedDatabase>),
-    /// No release satisfies the policy; nothing was written.
-    Impossible(String),
-}
+/// What a reader of an anatomized release must know.
+const NOT_K_ANONYMOUS: &str = "quasi-identifiers are exact: whoever knows a person's finds their rows. What is claimed is about \
+     sensitive values only; this is not k-anonymity";
 
 /// The tables of a release, without those of sensitive columns.
 fn rows<'a>(verified: &'a Verified<TableRelease<'_>>) -> Vec<&'a dyn Labels> {
@@ -80,10 +36,12 @@ fn rows<'a>(verified: &'a Verified<TableRelease<'_>>) -> Vec<&'a dyn Labels> {
 
 impl DatabasePlan {
     /// Clusters the persons, verifies the release and writes it, with its record, where the job says.
-    pub fn anonymize(&self, progress: &Progress) -> Result<AnonymizedDatabase> {
+    pub(crate) fn publish(&self, progress: &Progress) -> Result<Published> {
         let (path, place) = self.place()?;
         let wants_record = self.job.database.record != Some(false);
-        let sign = self.signing_key(wants_record)?;
+        let sign = self.job.database.sign.as_ref().map(|path| self.job.resolve(path));
+        let sign = signing_key(sign.as_deref(), wants_record)
+            .map_err(|error| self.job.at(&["database", "sign"], &error))?;
         if self.job.database.release == ReleaseKind::Anatomized {
             self.check_anatomy()?;
         }
@@ -92,17 +50,7 @@ impl DatabasePlan {
             Layout::check(Path::new(&file), &relation.table)
                 .map_err(|error| error.prefixed(&in_table(&relation.name)))?;
         }
-        let (n_persons, k) = (self.database.n_persons(), self.options.k);
-        if n_persons < k {
-            return Ok(AnonymizedDatabase::Impossible(format!(
-                "table `{}` has {n_persons} persons, fewer than k = {k}",
-                self.job.database.person
-            )));
-        }
         let clustering = self.cluster(progress)?;
-        if let Some(obstacle) = self.obstacle(&clustering) {
-            return Ok(AnonymizedDatabase::Impossible(obstacle));
-        }
         let release = Release::of_clusters(&self.database, &clustering);
         let verified = self.verified(&release, &clustering, progress)?;
         let Some(scores) = Scores::of(self, &rows(&verified), verified.report()) else {
@@ -112,32 +60,48 @@ impl DatabasePlan {
         let folder = UnfinishedFolder::create(place)?;
         let key = wants_record.then(|| RunKey::read_or_draw(&self.key_path())).transpose()?;
         let seen = self.write(&verified, &release, &folder, progress)?;
-        if let Some(mut key) = key {
-            let write = |key: &RunKey| -> Result<()> {
-                let record = DatabaseRecord::new(self, &seen, verified.report(), &scores, Some(key.key()))?;
-                let record = record.by(sign.as_ref());
+        if let Some(key) = key {
+            let put = |key: &Key| -> Result<()> {
+                let record = record_of(self, &seen, verified.report(), &scores, Some(key))?;
                 let mut file = folder.file(RECORD)?;
-                file.put(record.to_json(key.key(), sign.as_ref()).as_bytes())?;
+                file.put(record.signed(key, sign.as_ref()).as_bytes())?;
                 file.finish()?.appear()
             };
-            write(&key)?;
-            self.check_hierarchies()?;
-            progress.check()?;
-            if key.settle()? == KeyOnDisk::Another {
-                write(&key)?;
-            }
+            let check = || self.check_hierarchies().and_then(|()| progress.check());
+            under_the_key_on_disk(key, put, check)?;
         }
         progress.check()?;
         folder.appear()?;
-        Ok(AnonymizedDatabase::Published(Box::new(self.published(path, wants_record, &verified, &scores))))
+        let record = wants_record.then(|| path.join(RECORD));
+        Ok(Published { path, record, report: self.report(&verified, &scores) })
     }
 
-    /// Who shares a tree with whom?
+    /// Who shares a tree with whom? Fails where nothing can be released.
     fn cluster(&self, progress: &Progress) -> Result<Clustering> {
-        if self.kind.enforces_diversity() {
-            return dmiracle(&self.database, &self.options, &self.requirements, self.enforcement, progress);
+        let (n_persons, k) = (self.database.n_persons(), self.options.k);
+        if n_persons < k {
+            let person = &self.job.database.person;
+            return Err(
+                self.impossible(format!("table `{person}` has {n_persons} persons, fewer than k = {k}"))
+            );
         }
-        miracle(&self.database, &self.options, progress)
+        let clustering = if self.kind.enforces_diversity() {
+            dmiracle(&self.database, &self.options, &self.requirements, self.enforcement, progress)
+        } else {
+            miracle(&self.database, &self.options, progress)
+        }?;
+        self.obstacle(&clustering).map_or(Ok(clustering), |obstacle| Err(self.impossible(obstacle)))
+    }
+
+    /// The error of a policy that no release satisfies; it comes from what stands in the way.
+    fn impossible(&self, obstacle: String) -> Error {
+        let k = self.options.k;
+        let others = match self.job.policy.require.len() {
+            0 => "",
+            _ => " and what else is required",
+        };
+        Error::new(ErrorKind::Impossible, format!("nothing satisfies {k}-anonymity of persons{others}"))
+            .with_source(Error::new(ErrorKind::Policy, obstacle))
     }
 
     /// Why nothing can be released of a clustering, if so.
@@ -186,7 +150,7 @@ impl DatabasePlan {
         let order = self.job.database.order;
         let mut seen = Vec::new();
         for (table, relation) in self.database.relations().iter().enumerate() {
-            let write = |sensitive: Option<(usize, &str)>| -> Result<SeenFile> {
+            let write = |sensitive: Option<(usize, &str)>| -> Result<FilePart> {
                 let column = sensitive.map(|(_, column)| column);
                 let name = self.file_name(&relation.name, column);
                 let layout = self.layout(Path::new(&name), release, table, column)?;
@@ -195,13 +159,8 @@ impl DatabasePlan {
                 let finished = sink::write(verified, part, file, &layout, order, None, progress)?.finish()?;
                 let sha256 = finished.sha256();
                 finished.appear()?;
-                let labels = part.of(verified);
-                Ok(SeenFile {
-                    name,
-                    sha256,
-                    rows: labels.n_rows() as u64,
-                    columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
-                })
+                let labels: &TableRelease<'_> = part.of(verified);
+                Ok(FilePart::of(Some(name), &sha256, labels))
             };
             let columns = verified.tables()[table].sensitive.iter().enumerate();
             seen.push(SeenTable {
@@ -263,7 +222,7 @@ impl DatabasePlan {
         let path = self.job.resolve(output);
         // What its own record lists; there may be none.
         let released = |folder: &Path| {
-            DatabaseRecord::read(&folder.join(RECORD), Trust::default())
+            Record::read(&folder.join(RECORD), Trust::default())
                 .map(|record| record.files())
                 .unwrap_or_default()
         };
@@ -294,52 +253,58 @@ impl DatabasePlan {
         Ok((path, place))
     }
 
-    /// The key that the record is signed with, if the job names one. It is read before anything is clustered.
-    fn signing_key(&self, has_record: bool) -> Result<Option<PrivateKey>> {
-        let Some(path) = &self.job.database.sign else {
-            return Ok(None);
-        };
-        let at = |error: Error| self.job.at(&["database", "sign"], &error);
-        if !has_record {
-            return Err(at(nothing_to_sign()));
-        }
-        PrivateKey::read(&self.job.resolve(path)).map(Some).map_err(at)
-    }
-
     fn key_path(&self) -> PathBuf {
         self.job.resolve(self.job.database.key.as_deref().unwrap_or(Path::new(KEY)))
     }
 
-    fn published(
-        &self,
-        path: PathBuf,
-        has_record: bool,
-        verified: &Verified<TableRelease<'_>>,
-        scores: &Scores,
-    ) -> PublishedDatabase {
+    /// What there is to say of a release.
+    fn report(&self, verified: &Verified<TableRelease<'_>>, scores: &Scores) -> ReleaseReport {
         let tables = rows(verified);
         let of_table = |at: usize| {
             let relation = &self.database.relations()[at];
             let rows = relation.table.n_rows() as u64;
-            PublishedTable {
+            TableSummary {
                 name: relation.name.clone(),
                 rows,
                 removed_rows: rows - tables[at].n_rows() as u64,
                 loss: (!self.database.attributes(at).is_empty()).then_some(scores.tables[at]),
             }
         };
-        PublishedDatabase {
-            record: has_record.then(|| path.join(RECORD)),
-            path,
-            persons: self.database.n_persons() as u64,
-            suppressed_persons: scores.suppressed_persons,
-            tables: (0..tables.len()).map(of_table).collect(),
+        let tables: Vec<TableSummary> = (0..tables.len()).map(of_table).collect();
+        let n_removed: u64 = tables.iter().map(|table| table.removed_rows).sum();
+        let mut notes = Vec::new();
+        if self.job.database.complete && n_removed > 0 {
+            notes.push(format!(
+                "the data are complete, the release is not: {n_removed} rows are removed, so who has no row may have had one"
+            ));
+        }
+        let model = match self.job.database.release {
+            ReleaseKind::Generalized => "generalized",
+            ReleaseKind::Anatomized => {
+                notes.push(NOT_K_ANONYMOUS.to_owned());
+                "anatomized"
+            }
+        };
+        notes.extend(self.warnings());
+        let persons = self.database.n_persons() as u64;
+        ReleaseReport {
+            levels: Vec::new(),
+            local: None,
+            tables,
+            rows: persons,
+            suppressed_rows: scores.suppressed_persons,
+            budget: self.budget.unwrap_or(persons),
+            metric: "loss",
+            score: scores.loss,
             loss: scores.loss,
             discernibility: scores.discernibility,
-            complete: self.job.database.complete,
-            release: self.job.database.release,
-            notes: self.warnings(),
-            report: verified.report().clone(),
+            quality: Quality::Heuristic,
+            judged: None,
+            algorithm: self.algorithm,
+            model,
+            notes,
+            checked: verified.report().clone(),
+            better: Vec::new(),
         }
     }
 
@@ -353,53 +318,5 @@ impl DatabasePlan {
             self.database.attributes(at).iter().filter_map(|attribute| warning(attribute, None))
         });
         self.notes.iter().cloned().chain(of_labels).collect()
-    }
-}
-
-impl fmt::Display for PublishedDatabase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n_released = self.persons - self.suppressed_persons;
-        writeln!(
-            f,
-            "{}: {n_released} persons released, {} left out",
-            from_here(&self.path).display(),
-            self.suppressed_persons
-        )?;
-        for PublishedTable { name, rows, removed_rows, loss } in &self.tables {
-            write!(f, "  {name}: {} rows released, {removed_rows} removed", rows - removed_rows)?;
-            match loss {
-                Some(loss) => writeln!(f, ", loss {loss:.4}")?,
-                None => writeln!(f)?,
-            }
-        }
-        write!(f, "loss {:.4}", self.loss)?;
-        if let Some(discernibility) = self.discernibility {
-            let n_classes: u64 = self.report.group_sizes.iter().map(|(_, classes)| classes).sum();
-            write!(f, ", {n_classes} classes, discernibility {discernibility}")?;
-        }
-        writeln!(f)?;
-        let n_removed: u64 = self.tables.iter().map(|table| table.removed_rows).sum();
-        if self.complete && n_removed > 0 {
-            writeln!(
-                f,
-                "the data are complete, the release is not: {n_removed} rows are removed, so who has no row may have had one"
-            )?;
-        }
-        if self.release == ReleaseKind::Anatomized {
-            writeln!(
-                f,
-                "quasi-identifiers are exact: whoever knows a person's finds their rows. What is claimed is about sensitive \
-                 values only; this is not k-anonymity"
-            )?;
-        }
-        for note in &self.notes {
-            writeln!(f, "{note}")?;
-        }
-        writeln!(f, "\nverified independently, from the released labels:")?;
-        write_report(f, &self.report)?;
-        if let Some(record) = &self.record {
-            writeln!(f, "record: {}", from_here(record).display())?;
-        }
-        Ok(())
     }
 }

@@ -15,6 +15,7 @@ use incog_verify::Report;
 
 use crate::database::plan::DatabasePlan;
 use crate::job::ReleaseKind;
+use crate::publish::record::consistency::discernibility;
 
 /// What a release cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,17 +52,12 @@ impl Scores {
         let n_persons = plan.database.n_persons() as u64;
         let n_released = release.get(plan.database.person())?.n_rows() as u64;
         let suppressed_persons = n_persons.checked_sub(n_released)?;
-        let in_classes: u128 = report
-            .group_sizes
-            .iter()
-            .map(|&(persons, classes)| u128::from(persons) * u128::from(persons) * u128::from(classes))
-            .sum();
-        let left_out = u128::from(suppressed_persons) * u128::from(n_persons);
         let is_in_classes = !report.group_sizes.is_empty() || n_released == 0;
         Some(Scores {
             tables,
             loss: if all_cells == 0.0 { 0.0 } else { all_costs / all_cells },
-            discernibility: is_in_classes.then_some(in_classes + left_out),
+            discernibility: is_in_classes
+                .then(|| discernibility(&report.group_sizes, suppressed_persons, n_persons)),
             suppressed_persons,
         })
     }

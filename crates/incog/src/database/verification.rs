@@ -1,5 +1,6 @@
 //! What a database job claims of its release, in the checker's terms, and `incog verify` on the folder of a release.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::relational::Release;
@@ -13,13 +14,14 @@ use crate::claim::file::with_empty_texts;
 use crate::claim::labels::Collected;
 use crate::claim::requirement::required;
 use crate::claim::{hierarchies, on_columns, on_sensitive};
+use crate::database::consistency::against_release;
 use crate::database::plan::{DatabasePlan, in_table};
-use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
+use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
 use crate::plan;
-use crate::publish::check::{compared, read_with_digest, record_claim};
-use crate::publish::record::Key;
+use crate::publish::check::{IS_WHAT_ALL_SAY, compared, read_with_digest, record_claim};
+use crate::publish::record::{FilePart, Key, RECORD, Record};
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
 struct Folder {
@@ -80,36 +82,30 @@ impl DatabasePlan {
         })
     }
 
-    /// Checks the folder of a release against this plan's job and data, trusting nothing but the input.
-    pub fn verify(&self, release: &Path, delimiter: Option<u8>) -> Result<Report> {
-        Ok(self.verify_folder(release, delimiter)?.0)
-    }
-
-    /// The same for a release with a record: every claim, and the first thing in which the record differs from what is
-    /// found anew.
-    pub fn verify_record(
+    /// Checks the folder of a release against this plan's job and data, trusting nothing but the input. With a record also that it is
+    /// what is found anew: the first difference is told.
+    pub(crate) fn check_folder(
         &self,
         release: &Path,
         delimiter: Option<u8>,
-        record: &DatabaseRecord,
-        key: Option<&Key>,
+        record: Option<(&Record, Option<&Key>)>,
     ) -> Result<Report> {
         let (mut report, folder) = self.verify_folder(release, delimiter)?;
-        let claim = "the record is what the job, the data and the release say";
-        let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
-        let Some(scores) = Scores::of(self, &tables, &report) else {
-            let found = "a released column is missing or has labels of no level, or there are too many rows";
-            report.findings.push(Finding {
-                kind: ClaimKind::Record,
-                claim: claim.into(),
-                found: found.into(),
-                holds: false,
-            });
+        let Some((record, key)) = record else {
             return Ok(report);
         };
-        let anew = DatabaseRecord::new(self, &folder.seen, &report, &scores, key)?;
-        self.check_hierarchies()?;
-        report.findings.push(compared(record.first_difference(&anew), claim));
+        let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
+        let difference = match Scores::of(self, &tables, &report) {
+            Some(scores) => {
+                let anew = record_of(self, &folder.seen, &report, &scores, key)?;
+                self.check_hierarchies()?;
+                record.first_difference(&anew)
+            }
+            None => Some(
+                "a released column is missing or has labels of no level, or there are too many rows".into(),
+            ),
+        };
+        report.findings.push(compared(difference, IS_WHAT_ALL_SAY));
         Ok(report)
     }
 
@@ -134,16 +130,16 @@ impl DatabasePlan {
 }
 
 /// Checks the folder of a release against its record alone: what everybody can recompute.
-pub fn verify_database_against(
+pub(crate) fn check_against_record(
     release: &Path,
-    record: &DatabaseRecord,
+    record: &Record,
+    job: &DatabaseJob,
     delimiter: Option<u8>,
 ) -> Result<Report> {
-    let job = record.job()?;
     // A delimiter that makes no sense was forged, which is found below.
     let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
     let delimiters: Vec<Option<u8>> = job.tables.keys().map(|name| delimiter.or(given(name))).collect();
-    let folder = Folder::read(&job, release, &delimiters)?;
+    let folder = Folder::read(job, release, &delimiters)?;
     let mut n_unknown = 0;
     let mut tables = Vec::new();
     for (name, table) in &job.tables {
@@ -182,7 +178,7 @@ pub fn verify_database_against(
         source: None,
     };
     let mut report = folder.check(job.database.release, &claims);
-    let difference = record.against_release(&job, &folder.seen, &report);
+    let difference = against_release(record, job, &folder.seen, &report);
     let claim = record_claim(n_unknown, record.claims.requires.len());
     report.findings.push(compared(difference, &claim));
     Ok(report)
@@ -199,7 +195,7 @@ impl Folder {
             ))
             .with_hint("give the folder that the release was written to"));
         }
-        let read = |table: &str, column: Option<&str>, delimiter| -> Result<(Box<dyn Labels>, SeenFile)> {
+        let read = |table: &str, column: Option<&str>, delimiter| -> Result<(Box<dyn Labels>, FilePart)> {
             let stem = column.map_or(table.to_owned(), |column| format!("{table}.{column}"));
             let name = format!("{stem}{}", extension(job.database.format));
             let path = folder.join(&name);
@@ -211,33 +207,28 @@ impl Folder {
                 )));
             }
             let (labels, sha256) = read_with_digest(&path, delimiter)?;
-            let seen = SeenFile {
-                sha256,
-                name,
-                rows: labels.n_rows() as u64,
-                columns: labels.header().iter().map(|&name| name.to_owned()).collect(),
-            };
+            let seen = FilePart::of(Some(name), &sha256, &*labels);
             Ok((labels, seen))
         };
         let (mut tables, mut seen) = (Vec::new(), Vec::new());
         for ((name, table), &delimiter) in job.tables.iter().zip(delimiters) {
             let (rows, file) = read(name, None, delimiter)?;
-            let (mut sensitive, mut files) = (Vec::new(), Vec::new());
+            let (mut sensitive, mut files) = (Vec::new(), BTreeMap::new());
             if job.database.release == ReleaseKind::Anatomized {
                 let columns = table.columns.iter().filter(|(_, column)| column.role == RoleJob::Sensitive);
                 for (column, _) in columns {
                     let (labels, file) = read(name, Some(column), delimiter)?;
                     sensitive.push((column.clone(), labels));
-                    files.push((column.clone(), file));
+                    files.insert(column.clone(), file);
                 }
             }
             tables.push(ReadTable { rows, sensitive });
             seen.push(SeenTable { rows: file, sensitive: files });
         }
-        let files = seen.iter().flat_map(|table: &SeenTable| {
-            std::iter::once(&table.rows).chain(table.sensitive.iter().map(|(_, file)| file))
-        });
-        let known: Vec<&str> = files.map(|file| file.name.as_str()).chain([RECORD]).collect();
+        let files = seen
+            .iter()
+            .flat_map(|table: &SeenTable| std::iter::once(&table.rows).chain(table.sensitive.values()));
+        let known: Vec<&str> = files.filter_map(|file| file.name.as_deref()).chain([RECORD]).collect();
         let failed = |error: std::io::Error| {
             Error::new(ErrorKind::Io, format!("cannot read the folder `{}`: {error}", folder.display()))
         };

@@ -20,6 +20,17 @@ use crate::publish::sink::{Appeared, Unfinished};
 use crate::report::search::width_of;
 
 /// May a file that is there be replaced?
+///
+/// ```
+/// use incog::{FirstLine, Init, Progress, Replace};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let data = folder.path().join("patients.csv");
+/// # std::fs::write(&data, "age,zip\n34,53715\n36,53715\n51,53703\n58,53706\n").unwrap();
+/// let init = Init::new(&data, None, FirstLine::Names, &Progress::new())?;
+/// init.write(&folder.path().join("incog.toml"), 2, Replace::Never)?;
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
     /// No: it is an error.
@@ -29,7 +40,19 @@ pub enum Replace {
 }
 
 /// A table, profiled, with a proposal for each column.
+///
+/// ```
+/// use incog::{FirstLine, Init, Progress};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let data = folder.path().join("patients.csv");
+/// # std::fs::write(&data, "age,zip\n34,53715\n36,53715\n51,53703\n58,53706\n").unwrap();
+/// let init = Init::new(&data, None, FirstLine::Names, &Progress::new())?;
+/// assert!(init.to_toml(&folder.path().join("incog.toml"), 2)?.contains("[columns.age]"));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Init {
     /// The data file.
     pub data: PathBuf,

@@ -139,6 +139,17 @@ pub struct Exposures {
 }
 
 /// Is it known that the first line of a file holds the names of its columns?
+///
+/// ```
+/// use incog::{FirstLine, Init, Progress};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let data = folder.path().join("patients.csv");
+/// # std::fs::write(&data, "age,zip\n34,53715\n36,53715\n51,53703\n58,53706\n").unwrap();
+/// let init = Init::new(&data, None, FirstLine::Unknown, &Progress::new())?;
+/// assert_eq!(init.profile.n_rows, 4);
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstLine {
     /// Somebody says so.

@@ -122,3 +122,14 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
 pub(crate) fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
+/// What went wrong with a file, in words that tell no name of a hidden one. Its source has the system's own words, names included.
+pub(crate) fn cause(error: &std::io::Error) -> Error {
+    let all = Error::new(ErrorKind::Io, error.to_string());
+    match (error.raw_os_error(), error.get_ref()) {
+        // What wraps another says where it happened, and the kind is all that it lets through.
+        (None, Some(_)) if error.kind() != std::io::ErrorKind::Other => {
+            Error::new(ErrorKind::Io, error.kind().to_string()).with_source(all)
+        }
+        _ => all,
+    }
+}

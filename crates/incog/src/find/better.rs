@@ -8,7 +8,18 @@ use incog_core::metric::Statistics;
 use crate::plan::Plan;
 
 /// A release with one column at a lower level, which the policy does not allow.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let release = anonymizer.anonymize()?;
+/// let better = &release.report().better[0];
+/// assert_eq!((better.column.as_str(), better.level, better.suppressed_rows), ("zip", 0, 2));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Better {
     /// The column.
     pub column: String,

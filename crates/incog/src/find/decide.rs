@@ -1,8 +1,6 @@
 //! Does a generalization that was chosen by k alone satisfy the whole policy?
 
 use incog_core::Result;
-use incog_core::frequency::Method;
-use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 
@@ -22,10 +20,9 @@ pub(crate) fn settle(plan: &Plan, chosen: &Statistics) -> Result<WholePolicy> {
     if plan.decided_by.is_none() {
         return Ok(WholePolicy::Holds(chosen.clone()));
     }
-    let Problem { source, policy } = plan.problem();
     let levels = &chosen.levels;
-    let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
-    if policy.judge(&set)?.holds {
+    let set = plan.problem().count(&Grouping::of_levels(levels))?;
+    if plan.policy.judge(&set)?.holds {
         return Ok(WholePolicy::Holds(Statistics::new(
             plan.problem(),
             &plan.attributes,

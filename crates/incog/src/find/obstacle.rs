@@ -1,6 +1,5 @@
 //! Why does nothing satisfy the policy, and how far is it?
 
-use incog_core::frequency::Method;
 use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::Pruning;
@@ -16,7 +15,8 @@ pub(crate) fn impossible(plan: &Plan, obstacle: &str) -> Error {
 
 /// Why nothing holds: how far even the most general release is from the policy.
 pub(crate) fn closest(plan: &Plan, progress: &Progress) -> Result<String> {
-    let Problem { source, policy } = plan.deciding_problem();
+    let problem = plan.deciding_problem();
+    let Problem { source, policy } = problem;
     let mut closest = plan.attributes.heights();
     if policy.pruning() == Pruning::Unsound {
         // Something more detailed may need less: only what was looked at can be told.
@@ -24,7 +24,7 @@ pub(crate) fn closest(plan: &Plan, progress: &Progress) -> Result<String> {
     }
     let needed_at = |levels: &[u8]| -> Result<u64> {
         progress.check()?;
-        let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+        let set = problem.count(&Grouping::of_levels(levels))?;
         Ok(policy.judge(&set)?.refused_rows)
     };
     // Nothing needs less suppression than the top. Of what needs no more, something more detailed says more.
@@ -47,7 +47,7 @@ pub(crate) fn closest(plan: &Plan, progress: &Progress) -> Result<String> {
 /// Why there is no local recoding: how far the table with everything at its top is from the policy.
 pub(crate) fn at_the_top(plan: &Plan) -> Result<String> {
     let top = Grouping::of_levels(&plan.attributes.heights());
-    let set = plan.problem().source.count(&top, &plan.policy.demand(), Method::Auto)?;
+    let set = plan.problem().count(&top)?;
     let needed = plan.policy.judge(&set)?.refused_rows;
     let n_rows = plan.table.n_rows();
     let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
@@ -62,8 +62,8 @@ pub(crate) fn at_the_top(plan: &Plan) -> Result<String> {
 
 /// How many rows a release at these levels would have to leave out, and which model refuses how many.
 pub(super) fn need(plan: &Plan, levels: &[u8]) -> Result<String> {
-    let Problem { source, policy } = plan.problem();
-    let set = source.count(&Grouping::of_levels(levels), &policy.demand(), Method::Auto)?;
+    let policy = &plan.policy;
+    let set = plan.problem().count(&Grouping::of_levels(levels))?;
     let needed = policy.judge(&set)?.refused_rows;
     let named: Vec<String> = plan
         .attributes

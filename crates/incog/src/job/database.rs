@@ -21,6 +21,7 @@ use crate::job::{
 /// A job for incog on a database: a person table with child tables, nested to any depth.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct DatabaseJob {
     /// The job file. Relative paths start from its folder.
     #[serde(skip)]
@@ -261,6 +262,11 @@ impl DatabaseJob {
         Ok(job)
     }
 
+    /// The text of a job file that says the same.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).map_err(|_| Error::new(ErrorKind::Internal, "a job cannot be written"))
+    }
+
     /// A file that the job names.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         resolve(&self.path, path)
@@ -363,55 +369,6 @@ impl DatabaseJob {
     }
 }
 
-/// A job file of either kind.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a run")]
-pub enum AnyJob {
-    /// One table.
-    Table(Job),
-    /// Many tables.
-    Database(DatabaseJob),
-}
-
-impl AnyJob {
-    /// Reads a job file: with `[database]` or `[tables]` it is about a database.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = super::text_of(path)?;
-        if is_about_database(&text) {
-            return Ok(AnyJob::Database(DatabaseJob::parse_file(&text, path)?));
-        }
-        Ok(AnyJob::Table(Job::parse_file(&text, path)?))
-    }
-
-    /// Reads a job file that is about a database; of one about a table, which may be long, no more than it takes to tell.
-    pub fn read_database(path: &Path) -> Result<Option<DatabaseJob>> {
-        let text = super::text_of(path)?;
-        is_about_database(&text).then(|| DatabaseJob::parse_file(&text, path)).transpose()
-    }
-
-    /// The job, if it is about one table.
-    pub fn table(self) -> Option<Job> {
-        match self {
-            AnyJob::Table(job) => Some(job),
-            AnyJob::Database(_) => None,
-        }
-    }
-
-    /// The job, if it is about a database.
-    pub fn database(self) -> Option<DatabaseJob> {
-        match self {
-            AnyJob::Table(_) => None,
-            AnyJob::Database(job) => Some(job),
-        }
-    }
-
-    /// The JSON Schema of job files of both kinds, for editors.
-    pub fn schema() -> String {
-        serde_json::to_string_pretty(&schemars::schema_for!(AnyJob)).expect("a schema is plain data")
-    }
-}
-
 /// Does a job file have `[database]` or `[tables]`?
 pub(super) fn is_about_database(text: &str) -> bool {
     let names = ["database", "tables"];
@@ -425,10 +382,10 @@ pub(super) fn is_about_database(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const STUDENTS: &str = r#"[database]
+    pub(crate) const STUDENTS: &str = r#"[database]
 person = "student"
 output = "release/"
 [policy]
@@ -512,21 +469,5 @@ columns.grade = { role = "sensitive" }
                 "line 22: `tables.takes.columns.grade.role` is missing",
             ]
         );
-    }
-
-    #[test]
-    fn a_job_file_is_of_one_kind_or_the_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let read = |text: &str| {
-            let path = folder.path().join("job.toml");
-            std::fs::write(&path, text).unwrap();
-            AnyJob::read(&path)
-        };
-        assert!(matches!(read(STUDENTS), Ok(AnyJob::Database(_))));
-        assert!(matches!(read("[input]\npath = \"a.csv\"\n[policy]\nk = 2\n"), Ok(AnyJob::Table(_))));
-        assert!(read("[input\n").is_err());
-        for key in ["cluster_limit", "\"person\"", "suppression", "anatomized"] {
-            assert!(AnyJob::schema().contains(key), "{key}");
-        }
     }
 }

@@ -73,6 +73,7 @@ pub enum IntervalsOf {
 /// A calendar unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum DateUnit {
     /// 2003-04-17
     Day,

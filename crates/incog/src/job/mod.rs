@@ -14,9 +14,11 @@ mod search;
 mod order;
 mod hierarchy;
 mod database;
+mod any;
 
+pub use any::AnyJob;
 pub use database::{
-    AnyJob, CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
+    CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
 pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
@@ -41,6 +43,7 @@ use crate::file::STANDARD;
 /// A job for incog: what the data is, what its release must satisfy, and how to get there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Job {
     /// The job file. Relative paths start from its folder.
     #[serde(skip)]
@@ -263,6 +266,7 @@ pub struct ColumnJob {
 /// What a column is to the people in the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum RoleJob {
     /// Names a person; dropped.
     Identifier,

@@ -10,6 +10,7 @@ use super::{IntervalsOf, NumberOrText, check};
 /// of all of them from the lowest on, or numbers or dates with a step: { of = "numbers", step = 5, bounds = [0, 120] }.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum OrderJob {
     /// By a word.
     Word(OrderWord),

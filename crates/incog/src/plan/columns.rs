@@ -6,15 +6,25 @@ use incog_core::table::{Role, Table};
 use incog_core::{Error, Result, hash};
 
 use crate::job::{Job, MissingUnit, Mistakes, RoleJob, listed};
+use crate::source::Elsewhere;
 
 /// Fails where rows do not say whom they are about, unless the job says what they are.
-pub(super) fn check_unit(job: &Job, table: &Table) -> Result<()> {
+pub(super) fn check_unit(job: &Job, table: &Table, elsewhere: Option<&Elsewhere>) -> Result<()> {
     let unit = job.policy.unit.as_deref();
     let Some((unit, column)) = unit.and_then(|unit| Some((unit, table.column(unit)?))) else {
         return Ok(());
     };
     if job.policy.missing_unit == Some(MissingUnit::Nobody) {
         return Ok(());
+    }
+    if let Some(elsewhere) = elsewhere {
+        return match elsewhere.engine.rows_about_nobody(unit)? {
+            0 => Ok(()),
+            n_rows => {
+                let problem = format!("column `{unit}`: {n_rows} rows do not say whom they are about");
+                Err(job.mistake(&["policy", "unit"], problem).with_hint(ANYBODYS))
+            }
+        };
     }
     // An empty text names nobody either.
     let nobody = ["", EMPTY_TEXT].map(|label| column.dictionary().code(label));
@@ -27,11 +37,12 @@ pub(super) fn check_unit(job: &Job, table: &Table) -> Result<()> {
         "column `{unit}`: {n_rows} rows do not say whom they are about (first in record {})",
         first + 1
     );
-    Err(job.mistake(&["policy", "unit"], problem).with_hint(
-        "they may be anybody's: fill in the column, leave the rows out, or write missing_unit = \"nobody\" in [policy] to count \
-         them as no person",
-    ))
+    Err(job.mistake(&["policy", "unit"], problem).with_hint(ANYBODYS))
 }
+
+/// What to do about rows that do not say whom they are about.
+const ANYBODYS: &str = "they may be anybody's: fill in the column, leave the rows out, or write missing_unit = \"nobody\" in [policy] to \
+     count them as no person";
 
 /// What a column is to the engine.
 pub(crate) fn role(job: &Job, column: &str) -> Role {

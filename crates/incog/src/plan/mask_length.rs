@@ -15,11 +15,12 @@
 
 use std::collections::BTreeMap;
 
-use incog_core::Result;
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Table};
+use incog_core::{Error, Result};
 
 use crate::job::{HierarchyJob, Job};
+use crate::source::Elsewhere;
 use crate::source::spill::Spilled;
 
 /// A row that is about nobody.
@@ -34,6 +35,10 @@ pub(crate) enum Holders<'a> {
     Spilled(&'a Spilled, &'a Table),
     /// For each row, the number of a person, or [`NOBODY`].
     Persons(&'a [u32]),
+    /// Every row counts, and an engine has counted the rows of each value.
+    Elsewhere(&'a Elsewhere),
+    /// Persons count, and an engine would have to count them.
+    PersonsElsewhere,
 }
 
 impl<'a> Holders<'a> {
@@ -79,6 +84,17 @@ impl SharedLength {
             Holders::Spilled(spilled, table) => spilled.each_code(table, column.name(), |code| {
                 *how_many.entry(lengths[code as usize]).or_default() += 1;
             })?,
+            Holders::Elsewhere(elsewhere) => {
+                let rows = elsewhere.rows_of_values(column.name());
+                lengths.iter().zip(rows).for_each(|(&length, n)| *how_many.entry(length).or_default() += n);
+            }
+            Holders::PersonsElsewhere => {
+                let name = column.name();
+                let message =
+                    format!("column `{name}`: persons in an engine are not counted by the length of values");
+                return Err(Error::input(message)
+                    .with_hint("say how long values are: hierarchy = { mask = \"right\", length = 5 }"));
+            }
             Holders::Persons(persons) => {
                 let n_persons = persons.iter().filter(|&&person| person != NOBODY).max();
                 let mut longest: Vec<Option<usize>> =
@@ -93,8 +109,8 @@ impl SharedLength {
         }
         // Of a table with fewer rows than k nothing is released, so that nothing is told. A table of a database may have few persons.
         let k = match holders {
-            Holders::Rows | Holders::Spilled(..) => k.min(how_many.values().sum()),
-            Holders::Persons(_) => k,
+            Holders::Rows | Holders::Spilled(..) | Holders::Elsewhere(_) => k.min(how_many.values().sum()),
+            Holders::Persons(_) | Holders::PersonsElsewhere => k,
         };
         let mut n_longer = 0;
         for (&length, &n) in how_many.iter().rev() {

@@ -23,14 +23,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use incog_core::algorithm::{Algorithm, Search};
-use incog_core::frequency::{FrequencySource, Rows};
+use incog_core::frequency::{FrequencySource, KeyLayout, Rows};
 use incog_core::hierarchy::{Attribute, Attributes};
 use incog_core::judge::Problem;
 use incog_core::metric::{Costs, Metric};
 use incog_core::privacy::{Policy, PrivacyModel};
 use incog_core::recoding::Domains;
 use incog_core::registry::Entry;
-use incog_core::table::{Column, Table};
+use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result};
 use rayon::prelude::*;
 
@@ -39,11 +39,11 @@ use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
 use crate::plan::mask_length::Holders;
-use crate::plan::requirements::Models;
+use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
-use crate::source::{Format, Input, Loaded};
+use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, engine};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -57,6 +57,8 @@ pub(crate) struct Plan {
     pub(crate) rows: Box<dyn FrequencySource>,
     /// The rows of the table, where they did not fit the memory.
     pub(crate) spilled: Option<Arc<Spilled>>,
+    /// What has the rows of the table, where they stay where they are.
+    pub(crate) elsewhere: Option<Elsewhere>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -118,7 +120,11 @@ impl Plan {
             return Err(Error::new(ErrorKind::Internal, "a mistake in the settings was not told"));
         };
         let hierarchy_stamps = requirements::stamps_of(job);
-        let data = opened.read(settings.memory.clone(), |name| role(job, name), progress)?;
+        let is_asked = |name: &str| {
+            role(job, name) == Role::QuasiIdentifier
+                || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
+        };
+        let data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
         }
@@ -155,6 +161,7 @@ impl Plan {
             files: data.files,
             table: data.table,
             spilled: data.spilled.map(Arc::new),
+            elsewhere: data.elsewhere,
             policy,
             decided_by,
             attributes,
@@ -166,7 +173,7 @@ impl Plan {
     /// Gives up a plan whose process is about to end: the system takes back its memory faster than a hundred thousand columns do one
     /// by one. Files are closed as ever.
     pub(crate) fn leave(self) {
-        if self.spilled.is_none() {
+        if self.spilled.is_none() && self.elsewhere.is_none() {
             std::mem::forget(self);
         }
     }
@@ -203,10 +210,16 @@ impl Plan {
 
     /// Fails if the rows of the table are not in memory, where `what` needs them.
     pub(crate) fn in_memory(&self, what: &str) -> Result<()> {
+        self.here(what)?;
         match &self.spilled {
             Some(spilled) => Err(spilled.memory.refuse(what)),
             None => Ok(()),
         }
+    }
+
+    /// Fails if the rows of the table are in an engine, where `what` needs them.
+    pub(crate) fn here(&self, what: &str) -> Result<()> {
+        if self.elsewhere.is_some() { Err(engine::refuse(what)) } else { Ok(()) }
     }
 
     /// What generalization costs in this table.
@@ -229,7 +242,7 @@ impl Bound {
         data: &Loaded,
         fixed: Option<&BTreeMap<String, u8>>,
     ) -> Result<Self> {
-        let Loaded { table, spilled, .. } = data;
+        let Loaded { table, spilled, elsewhere, .. } = data;
         let n_rows = table.n_rows() as u64;
         let budget = settings.budget.rows(n_rows);
         let mut mistakes = Mistakes::default();
@@ -239,12 +252,16 @@ impl Bound {
             mistakes.add(mistake.with_hint("write a smaller number of rows or a percentage (\"1%\")"));
         }
         let attributes = attributes(job, data, fixed, &mut mistakes);
+        mistakes.note(check_unit(job, table, elsewhere.as_ref()));
+        if let Some(elsewhere) = elsewhere {
+            mistakes.stop()?;
+            return Bound::elsewhere(job, settings, (table, elsewhere), Attributes::new(attributes)?, budget);
+        }
         // Models look at the rows of their columns, which must be there.
         let required = spilled.as_ref().map(|spilled| required_columns(job, table, spilled)).transpose()?;
         let seen = required.as_ref().unwrap_or(table);
-        mistakes.note(check_unit(job, table));
         let Models { columns, models } =
-            requirements::build(job, &settings.requirements, seen, budget, &mut mistakes);
+            requirements::build(job, &settings.requirements, (seen, CountedBy::Rows), budget, &mut mistakes);
         mistakes.stop()?;
         let attributes = Attributes::new(attributes)?;
         let rows: Box<dyn FrequencySource> = match spilled {
@@ -265,11 +282,47 @@ impl Bound {
                 spilled.source(table, &attributes, columns.iter().map(codes).collect())?
             }
         };
-        let k_anonymity: Box<dyn PrivacyModel> = Box::new(settings.k_anonymity);
-        let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
-        policy.feasible(n_rows)?;
+        Ok(Bound { attributes, rows, policy: policy(settings, models, budget, n_rows)? })
+    }
+
+    /// The same for a table in an engine: models ask it for counts.
+    fn elsewhere(
+        job: &Job,
+        settings: &Settings<'_>,
+        (table, elsewhere): (&Table, &Elsewhere),
+        attributes: Attributes,
+        budget: u64,
+    ) -> Result<Self> {
+        let column = |name: &str| table.column(name).expect("every declared column is in the table");
+        let columns = requirements::columns(&settings.requirements);
+        let rows = elsewhere.source(&Bindings {
+            attributes: &attributes,
+            layout: Arc::new(KeyLayout::new(&attributes)),
+            quasi_identifiers: attributes.iter().map(|attribute| column(attribute.name())).collect(),
+            sensitive: columns.iter().map(|name| column(name)).collect(),
+            unit: job.policy.unit.as_deref(),
+        })?;
+        let mut mistakes = Mistakes::default();
+        let counted = (table, CountedBy::Source(&*rows));
+        let Models { models, .. } =
+            requirements::build(job, &settings.requirements, counted, budget, &mut mistakes);
+        mistakes.stop()?;
+        let policy = policy(settings, models, budget, table.n_rows() as u64)?;
         Ok(Bound { attributes, rows, policy })
     }
+}
+
+/// What is asked for, of so many rows.
+fn policy(
+    settings: &Settings<'_>,
+    models: Vec<Box<dyn PrivacyModel>>,
+    budget: u64,
+    n_rows: u64,
+) -> Result<Policy> {
+    let k_anonymity: Box<dyn PrivacyModel> = Box::new(settings.k_anonymity);
+    let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
+    policy.feasible(n_rows)?;
+    Ok(policy)
 }
 
 /// The quasi-identifiers of a job, each tied to its column, in the order of the job.
@@ -281,9 +334,13 @@ fn attributes(
 ) -> Vec<Attribute> {
     let is_quasi = |(_, column): &(&String, &ColumnJob)| column.role == RoleJob::QuasiIdentifier;
     let quasi_identifiers: Vec<(&String, &ColumnJob)> = job.columns.iter().filter(is_quasi).collect();
-    let Loaded { table, spilled, .. } = data;
+    let Loaded { table, spilled, elsewhere, .. } = data;
     let persons = mask_length::persons(job, table);
-    let holders = Holders::of(spilled.as_ref(), table, persons.as_deref());
+    let holders = match (elsewhere, &job.policy.unit) {
+        (None, _) => Holders::of(spilled.as_ref(), table, persons.as_deref()),
+        (Some(elsewhere), None) => Holders::Elsewhere(elsewhere),
+        (Some(_), Some(_)) => Holders::PersonsElsewhere,
+    };
     let attributes = quasi_identifiers.into_par_iter().map(|(name, column)| {
         let data = table.column(name).expect("every declared column is in the table");
         let fixed = fixed.and_then(|levels| levels.get(name)).copied();

@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use incog_core::frequency::FrequencySource;
 use incog_core::privacy::{
     self, Distance, Fraction, Model, Parameter, ParameterKind, Parameters, PrivacyModel, Sensitive, Unit,
     Value,
@@ -212,24 +213,40 @@ pub(crate) struct Models {
     pub(crate) models: Vec<Box<dyn PrivacyModel>>,
 }
 
+/// The sensitive columns that requirements are about, each once.
+pub(crate) fn columns(requirements: &[Requirement<'_>]) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::new();
+    for name in requirements.iter().filter_map(|requirement| requirement.job.sensitive.as_ref()) {
+        if !columns.contains(name) {
+            columns.push(name.clone());
+        }
+    }
+    columns
+}
+
+/// Where the values of sensitive columns are counted.
+#[derive(Clone, Copy)]
+pub(crate) enum CountedBy<'a> {
+    /// Their rows are in the table.
+    Rows,
+    /// A source that was given those [`columns`], in this order, counts them.
+    Source(&'a dyn FrequencySource),
+}
+
 /// Makes the models of checked requirements. `budget` rows may be left out, for all of them together.
 pub(crate) fn build(
     job: &Job,
     requirements: &[Requirement<'_>],
-    table: &Table,
+    (table, counted): (&Table, CountedBy<'_>),
     budget: u64,
     mistakes: &mut Mistakes,
 ) -> Models {
-    let mut built = Models::default();
+    let mut built = Models { columns: columns(requirements), models: Vec::new() };
     for requirement in requirements {
-        let position = requirement.job.sensitive.as_ref().map(|name| {
-            let position = built.columns.iter().position(|column| column == name);
-            position.unwrap_or_else(|| {
-                built.columns.push(name.clone());
-                built.columns.len() - 1
-            })
-        });
-        built.models.extend(mistakes.note(model(job, requirement, position, table, budget)));
+        let name = requirement.job.sensitive.as_ref();
+        let position = name.and_then(|name| built.columns.iter().position(|column| column == name));
+        let model = model(job, requirement, position, (table, counted), budget);
+        built.models.extend(mistakes.note(model));
     }
     built
 }
@@ -239,16 +256,22 @@ fn model(
     job: &Job,
     requirement: &Requirement<'_>,
     position: Option<usize>,
-    table: &Table,
+    (table, counted): (&Table, CountedBy<'_>),
     budget: u64,
 ) -> Result<Box<dyn PrivacyModel>> {
     let mut parameters = requirement.parameters.clone();
     parameters.unit = if job.policy.unit.is_some() { Unit::Persons } else { Unit::Rows };
     if let (Some(position), Some(name)) = (position, &requirement.job.sensitive) {
         let column = column(table, name)?;
-        parameters.sensitive = Some(match &job.policy.unit {
-            None => Sensitive::of_rows(position, column),
-            Some(unit) => Sensitive::of_persons(position, column, self::column(table, unit)?),
+        parameters.sensitive = Some(match (counted, &job.policy.unit) {
+            (CountedBy::Rows, None) => Sensitive::of_rows(position, column),
+            (CountedBy::Rows, Some(unit)) => {
+                Sensitive::of_persons(position, column, self::column(table, unit)?)
+            }
+            (CountedBy::Source(source), _) => {
+                let n_values = column.dictionary().len();
+                Sensitive::of_source(source, name, position, parameters.unit, n_values)?
+            }
         });
         for parameter in requirement.model.parameters() {
             let key = parameter.name;
@@ -348,8 +371,20 @@ pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<RequirementVa
 }
 
 /// A requirement as the release record states it: no value, no path.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::Model;
+///
+/// let record = anonymizer.require(Model::distinct_l("ill", 2)).anonymize()?.record()?;
+/// assert_eq!(record.claims.requires[0].parameters["l"], "2");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RequirePart {
     /// The model's name.
     pub model: String,

@@ -113,6 +113,8 @@ impl Route {
 pub(crate) struct AlgorithmChoice {
     /// The algorithm that it names.
     named: Option<&'static Entry<Algorithm>>,
+    /// Is that one in no list?
+    is_own: bool,
     settings: Settings,
     limits: LimitSettings,
     threads: Option<usize>,
@@ -144,7 +146,8 @@ impl AlgorithmChoice {
             },
             ..Settings::default()
         };
-        Ok(AlgorithmChoice { named, settings, limits: LimitSettings::new(job)?, threads: search.threads })
+        let limits = LimitSettings::new(job)?;
+        Ok(AlgorithmChoice { named, is_own: own.is_some(), settings, limits, threads: search.threads })
     }
 
     /// Does the algorithm take all rows at once? Where none is named, and where the lattice is walked, it does not.
@@ -177,6 +180,9 @@ impl AlgorithmChoice {
         if let Some(route) = self.clone().recode() {
             return Ok(route);
         }
+        if let Some(own) = self.named.filter(|entry| self.is_own && entry.item.traversal.is_none()) {
+            return Ok(Route::Best(self.chosen(own)));
+        }
         let is_best_named = self.named.is_some_and(|entry| entry.name == BEST);
         let is_free = self.named.is_none() && judge.is_free();
         if is_best_named || (is_free && question == Question::One && has_best(&heights, metric)) {
@@ -189,7 +195,8 @@ impl AlgorithmChoice {
         let traversal = traversal.unwrap_or_else(|| judge.traversal(&heights));
         let (name, judge) = judge.settle(problem, traversal)?;
         self.settings.search = Search { algorithm: traversal, judge, ..search };
-        let entry = algorithm::ALL.iter().find(|entry| entry.item.traversal == Some(traversal));
+        let is_it = |entry: &&'static Entry<Algorithm>| entry.item.traversal == Some(traversal);
+        let entry = self.named.filter(is_it).or_else(|| algorithm::ALL.iter().find(is_it));
         let entry = entry.ok_or_else(|| not_listed(traversal))?;
         Ok(Route::Every(self.chosen(entry), name))
     }

@@ -5,11 +5,12 @@
 //! | the job with its data | every claim, against the data ([`check_file`]) |
 //! | the job with its data, and the record | the same, and every key of the record, made anew ([`check_with_record`]) |
 //! | the record | what everybody can recompute ([`check_against_record`]) |
+//!
+//! The folder of a database is checked in the same three ways by the room `database`, with the same words.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use incog_core::frequency::Method;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 use incog_core::{Progress, Result};
@@ -23,11 +24,12 @@ use crate::claim::measured::LocalRelease;
 use crate::claim::requirement::required;
 use crate::claim::{claims, on_columns};
 use crate::file::Stamps;
+use crate::job::AnyJob;
 use crate::plan::{self, Plan};
 use crate::publish::record::{Cost, Key, Observed, Record, sha256_of};
 
 /// What is claimed of a record where everything is at hand.
-const IS_WHAT_ALL_SAY: &str = "the record is what the job, the data and the release say";
+pub(crate) const IS_WHAT_ALL_SAY: &str = "the record is what the job, the data and the release say";
 
 /// Checks a released file against a plan's job and data. Without a delimiter it is the data's.
 pub(crate) fn check_file(
@@ -56,14 +58,14 @@ pub(crate) fn check_with_record(
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let (released, sha256) = read_with_digest(release, delimiter.or(plan.format.delimiter()))?;
     let released = with_empty_texts(release, released, &plan.table);
-    if record.local.is_some() {
+    if record.local().is_some() {
         return check_with_local_record(plan, sha256, &*released, record, key, progress);
     }
     let input = Collected(Cow::Borrowed(&plan.table));
     let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
     let costs = plan.costs()?;
     let (problem, bottom) = (plan.problem(), vec![0; plan.attributes.len()]);
-    let set = problem.source.count(&Grouping::of_levels(&bottom), &problem.policy.demand(), Method::Auto)?;
+    let set = problem.count(&Grouping::of_levels(&bottom))?;
     let node = Statistics::new(problem, &plan.attributes, bottom, &set)?;
     let cost = Cost { costs: &costs, statistics: &node, local: None };
     let anew = Record::new(plan, &seen(&report, &*released, sha256), &cost, key)?;
@@ -87,21 +89,17 @@ fn check_with_local_record(
         report.fewest_persons = record.claims.fewest_persons;
     }
     let domains = plan.domains(plan.route.local())?;
-    let Some(local) = LocalRelease::of(plan, &domains, released, &report) else {
-        let found = "a released column is missing or has labels of no level".to_owned();
-        report.findings.push(Finding {
-            kind: ClaimKind::Record,
-            claim: IS_WHAT_ALL_SAY.to_owned(),
-            found,
-            holds: false,
-        });
-        return Ok(report);
+    let difference = match LocalRelease::of(plan, &domains, released, &report) {
+        Some(local) => {
+            let costs = plan.costs()?.with_domains(&domains);
+            let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
+            let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
+            plan.check_hierarchies()?;
+            record.first_difference(&anew)
+        }
+        None => Some("a released column is missing or has labels of no level".to_owned()),
     };
-    let costs = plan.costs()?.with_domains(&domains);
-    let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
-    let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
-    plan.check_hierarchies()?;
-    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
+    report.findings.push(compared(difference, IS_WHAT_ALL_SAY));
     Ok(report)
 }
 
@@ -113,9 +111,9 @@ fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Obse
 
 /// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that
 /// the record's job gives, if any.
-pub fn check_against_record(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
+pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
     // A job that cannot be read was forged, which is found below.
-    let job = record.job().ok();
+    let job = record.job().ok().and_then(AnyJob::table);
     let given = job.as_ref().and_then(|job| plan::delimiter(job).ok().flatten());
     let (released, sha256) = read_with_digest(release, delimiter.or(given))?;
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
@@ -127,14 +125,17 @@ pub fn check_against_record(release: &Path, record: &Record, delimiter: Option<u
         .collect::<Result<_>>()?;
     let n_unknown = record.claims.requires.len() - known.len();
     // Not what the record says of itself, but what its job does.
+    let table = record.table();
     let (quasi_identifiers, sensitive) = match &job {
         Some(job) => (job.quasi_identifiers(), job.sensitive_columns()),
-        None => (record.quasi_identifiers.clone(), record.claims.sensitive.keys().cloned().collect()),
+        None => table.map_or_else(Default::default, |table| {
+            (table.quasi_identifiers.clone(), table.sensitive.keys().cloned().collect())
+        }),
     };
     let claims = Claims {
         quasi_identifiers,
         k: record.claims.k,
-        columns: Some(record.release.columns.clone()),
+        columns: table.map(|table| table.file.columns.clone()),
         sensitive: on_columns(sensitive.into_iter(), known),
         source: None,
     };

@@ -49,24 +49,41 @@ pub(crate) fn publish(
     // What was released was read again while it was written.
     spilled.map_or(Ok(()), Spilled::check)?;
     let mut all = Vec::new();
-    if let (Some((mut key, file)), Some(path)) = (sealed, &places.record) {
-        let finish = |key: &RunKey, input: Option<[u8; 32]>, mut file: Unfinished| -> Result<Finished> {
-            let record = record_of(plan, made, finished.sha256(), input, Some(key.key()))?;
-            let record = record.by(places.sign.as_ref());
-            file.put(record.to_json(key.key(), places.sign.as_ref()).as_bytes())?;
+    if let (Some((key, file)), Some(path)) = (sealed, &places.record) {
+        let mut first = Some((file, input));
+        let put = |key: &Key| -> Result<Finished> {
+            let (mut file, input) = match first.take() {
+                Some(first) => first,
+                None => {
+                    let digest = key.digest_of(&plan.table, spilled)?;
+                    (Unfinished::create_in(path, folder.as_ref())?, Some(digest))
+                }
+            };
+            let record = record_of(plan, made, finished.sha256(), input, Some(key))?;
+            file.put(record.signed(key, places.sign.as_ref()).as_bytes())?;
             file.finish()
         };
-        let mut sealed = finish(&key, input, file)?;
-        plan.check_hierarchies()?;
-        progress.check()?;
-        if key.settle()? == KeyOnDisk::Another {
-            sealed = finish(&key, Some(digest_of(&key)?), Unfinished::create_in(path, folder.as_ref())?)?;
-        }
-        all.push(sealed);
+        let check = || plan.check_hierarchies().and_then(|()| progress.check());
+        all.push(under_the_key_on_disk(key, put, check)?);
     }
     all.push(finished);
     progress.check()?;
     sink::appear(all, folder.as_ref())
+}
+
+/// Writes a record under the publisher's key. Where another run was the first to have a key there, it is written anew, under that one.
+/// `check` is the last chance to fail before a new key appears.
+pub(crate) fn under_the_key_on_disk<T>(
+    mut key: RunKey,
+    mut put: impl FnMut(&Key) -> Result<T>,
+    check: impl FnOnce() -> Result<()>,
+) -> Result<T> {
+    let written = put(key.key())?;
+    check()?;
+    match key.settle()? {
+        KeyOnDisk::Same => Ok(written),
+        KeyOnDisk::Another => put(key.key()),
+    }
 }
 
 /// The record of a release whose file has this digest, unsigned. Without a key, digests that take one are left empty.

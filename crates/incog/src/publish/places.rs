@@ -41,7 +41,9 @@ impl Places {
         let key = plan.job.resolve(output.key.as_deref().unwrap_or(Path::new(KEY)));
         let mut places = Places { path, missing_folder, record, key, sign: None };
         places.check(plan, output)?;
-        places.sign = signing_key(plan, output, places.record.is_some())?;
+        let sign = output.sign.as_ref().map(|path| plan.job.resolve(path));
+        places.sign = signing_key(sign.as_deref(), places.record.is_some())
+            .map_err(|error| plan.job.at(&["output", "sign"], &error))?;
         Ok(places)
     }
 
@@ -107,16 +109,15 @@ fn files_read(plan: &Plan, output: &Output) -> Vec<(&'static str, PathBuf)> {
     taken
 }
 
-/// The key that the record is signed with, if the job names one. It is read before anything is searched.
-fn signing_key(plan: &Plan, output: &Output, has_record: bool) -> Result<Option<PrivateKey>> {
-    let Some(path) = &output.sign else {
-        return Ok(None);
-    };
-    let at = |error: Error| plan.job.at(&["output", "sign"], &error);
-    if !has_record {
-        return Err(at(nothing_to_sign()));
+/// The key that the record is signed with, if there is to be one. It is read before anything is searched.
+pub(crate) fn signing_key(path: Option<&Path>, has_record: bool) -> Result<Option<PrivateKey>> {
+    match path {
+        Some(_) if !has_record => {
+            Err(Error::input("a signature stands in the record, and none is to be written")
+                .with_hint("leave out `sign`, or write the record"))
+        }
+        path => path.map(PrivateKey::read).transpose(),
     }
-    PrivateKey::read(&plan.job.resolve(path)).map(Some).map_err(at)
 }
 
 /// The publisher's key of a job, if it is there.
@@ -124,12 +125,6 @@ pub fn key_of(job: &Job) -> Result<Option<Key>> {
     let key = job.output.as_ref().and_then(|output| output.key.as_deref());
     let path = job.resolve(key.unwrap_or(Path::new(KEY)));
     if path.exists() { Key::read(&path).map(Some) } else { Ok(None) }
-}
-
-/// Why a release without a record is not signed.
-pub(crate) fn nothing_to_sign() -> Error {
-    Error::input("a signature stands in the record, and none is to be written")
-        .with_hint("leave out `sign`, or write the record")
 }
 
 /// The publisher's key, beside the job.

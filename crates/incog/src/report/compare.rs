@@ -48,7 +48,18 @@ pub const MODELS: [&str; 13] = [
 ];
 
 /// Models side by side.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let comparison = anonymizer.compare_models(&["full-domain", "top-down"])?;
+/// assert_eq!(comparison.models.len(), 2);
+/// println!("{comparison}");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// What every release satisfies.
     pub policy: String,
@@ -61,7 +72,17 @@ pub struct Comparison {
 }
 
 /// What came of one model.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let comparison = anonymizer.compare_models(&["full-domain", "top-down"])?;
+/// assert_eq!(comparison.models[0].model, "full-domain");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct ComparedModel {
     /// Its name.
     pub model: String,
@@ -74,7 +95,18 @@ pub struct ComparedModel {
 }
 
 /// What a release is measured by.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let comparison = anonymizer.compare_models(&["full-domain", "top-down"])?;
+/// let release = comparison.models[0].release.as_ref().unwrap();
+/// assert_eq!((release.groups, release.suppressed_rows), (2, 0));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct ComparedRelease {
     /// LM.
     pub loss: f64,

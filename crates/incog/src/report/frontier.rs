@@ -23,7 +23,18 @@ use crate::report::search::{NodeReport, every, node_report, width_of};
 const MAX_RANGE: u64 = 10_000;
 
 /// What each k of a range costs at least.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let report = anonymizer.frontier(2..=4)?;
+/// assert!(report.is_any());
+/// println!("{report}");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct FrontierReport {
     /// The quasi-identifiers, in declared order: what every claim is relative to.
     pub quasi_identifiers: Vec<String>,
@@ -46,7 +57,18 @@ pub struct FrontierReport {
 }
 
 /// One k.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let report = anonymizer.frontier(2..=4)?;
+/// let levels: Vec<u8> = report.frontier.iter().map(|point| point.best.as_ref().unwrap().levels["zip"]).collect();
+/// assert_eq!(levels, [1, 2, 2]);
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct FrontierPoint {
     /// The k.
     pub k: u64,

@@ -17,6 +17,17 @@ use crate::find::obstacle;
 use crate::plan::{Chosen, Plan, Route};
 
 /// Which nodes a report lists.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::Listing;
+///
+/// let report = anonymizer.search_listing(Listing::Minimal)?;
+/// assert!(report.all.is_none());
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     /// The minimal ones.
@@ -88,7 +99,18 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
 }
 
 /// The result of a search.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let report = anonymizer.search()?;
+/// assert_eq!((report.satisfying, report.lattice_nodes), (5, 6));
+/// println!("{}", report.to_json());
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct SearchReport {
     /// The quasi-identifiers, in declared order: what every claim is relative to.
     pub quasi_identifiers: Vec<String>,
@@ -145,7 +167,17 @@ pub struct SearchReport {
 }
 
 /// What `bitmap` did.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let report = anonymizer.settings(|job| job.search.checker = Some("bitmap".into())).search()?;
+/// assert!(report.bitmaps.unwrap().most_bytes > 0);
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct BitmapReport {
     /// Sets intersected.
     pub ands: u64,
@@ -160,7 +192,16 @@ pub struct BitmapReport {
 }
 
 /// What was asked for.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// assert_eq!(anonymizer.search()?.policy.requires, "2-anonymity");
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct PolicyReport {
     /// In words.
     pub requires: String,
@@ -169,7 +210,17 @@ pub struct PolicyReport {
 }
 
 /// One node.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let best = anonymizer.search()?.best.unwrap();
+/// assert_eq!((best.levels["zip"], best.smallest_group), (1, Some(2)));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct NodeReport {
     /// The level of each column.
     pub levels: IndexMap<String, u8>,

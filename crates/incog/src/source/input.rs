@@ -9,8 +9,10 @@
 //! | a path: `"data.csv"` | as in the file | text, or the types of the file |
 //! | columns of text: `[("age", vec!["34", "41"])]` | the empty text, as in CSV | text |
 //! | Arrow record batches | null; the empty text is a value | the types of the batches |
+//! | an [`Engine`] | the empty text | nothing here: rows stay where they are |
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Progress, Result, Stage};
@@ -18,7 +20,7 @@ use incog_core::{Error, Progress, Result, Stage};
 use crate::file::STANDARD;
 use crate::job::Job;
 use crate::source::spill::{Memory, Spilled};
-use crate::source::{Data, Format, checked_header};
+use crate::source::{Data, Elsewhere, Engine, Format, checked_header};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";
@@ -40,6 +42,8 @@ enum InputKind {
     Files(Vec<PathBuf>),
     /// Columns without roles, and how their cells are written; or why they cannot be.
     Columns(Result<(Vec<Column>, Format)>),
+    /// Rows that stay where they are.
+    Engine(Arc<dyn Engine>),
 }
 
 /// Data whose columns are known by name.
@@ -48,6 +52,7 @@ pub(crate) struct Opened(OpenedKind);
 enum OpenedKind {
     Files(Box<Data>),
     Columns { header: Vec<String>, columns: Vec<Column>, format: Format },
+    Engine { header: Vec<String>, engine: Arc<dyn Engine> },
 }
 
 /// Data as a plan needs them.
@@ -59,6 +64,8 @@ pub(crate) struct Loaded {
     pub(crate) files: Vec<PathBuf>,
     /// The rows of the table, where they did not fit the memory.
     pub(crate) spilled: Option<Spilled>,
+    /// What has the rows of the table, where they stay where they are.
+    pub(crate) elsewhere: Option<Elsewhere>,
 }
 
 impl Input {
@@ -92,11 +99,16 @@ impl Input {
         Input(InputKind::Columns(columns.map(|columns| (columns, Format::Csv { delimiter: b',' }))))
     }
 
+    /// A table whose rows stay where they are: an engine counts them. What it must answer is [unstable](crate::unstable::source::engine).
+    pub fn engine(engine: impl Engine + 'static) -> Self {
+        Input(InputKind::Engine(Arc::new(engine)))
+    }
+
     /// The paths that a job would name: standard input, if the table is in memory.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         match &self.0 {
             InputKind::Files(files) => files.clone(),
-            InputKind::Columns(_) => vec![STANDARD.into()],
+            InputKind::Columns(_) | InputKind::Engine(_) => vec![STANDARD.into()],
         }
     }
 
@@ -114,6 +126,11 @@ impl Input {
                 }
                 checked_header(IN_MEMORY, &header)?;
                 Ok(Opened(OpenedKind::Columns { header, columns, format }))
+            }
+            InputKind::Engine(engine) => {
+                let header = engine.header()?;
+                checked_header(IN_MEMORY, &header)?;
+                Ok(Opened(OpenedKind::Engine { header, engine }))
             }
         }
     }
@@ -177,16 +194,17 @@ impl Opened {
     pub(crate) fn header(&self) -> &[String] {
         match &self.0 {
             OpenedKind::Files(data) => data.header(),
-            OpenedKind::Columns { header, .. } => header,
+            OpenedKind::Columns { header, .. } | OpenedKind::Engine { header, .. } => header,
         }
     }
 
-    /// All rows, with a role for each column. A table without rows is refused; of files, what does not fit the memory is spilled.
+    /// All rows, with a role for each column; of an engine, the values of columns that `is_asked` names. A table without rows is refused; of files, what does not fit the memory is spilled.
     /// Stops when it is cancelled.
     pub(crate) fn read(
         self,
         memory: Option<Memory>,
         role: impl Fn(&str) -> Role,
+        is_asked: impl Fn(&str) -> bool,
         progress: &Progress,
     ) -> Result<Loaded> {
         match self.0 {
@@ -199,7 +217,7 @@ impl Opened {
                         (table, format, None)
                     }
                 };
-                Ok(Loaded { table, format, files, spilled })
+                Ok(Loaded { table, format, files, spilled, elsewhere: None })
             }
             OpenedKind::Columns { columns, format, .. } => {
                 progress.enter(Stage::Reading);
@@ -212,7 +230,12 @@ impl Opened {
                     return Err(Error::input("the table has no rows"));
                 }
                 progress.count_rows(table.n_rows() as u64);
-                Ok(Loaded { table, format, files: Vec::new(), spilled: None })
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None })
+            }
+            OpenedKind::Engine { header, engine } => {
+                let (table, elsewhere) = Elsewhere::read(engine, &header, role, is_asked, progress)?;
+                let (format, files) = (Format::Csv { delimiter: b',' }, Vec::new());
+                Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere) })
             }
         }
     }

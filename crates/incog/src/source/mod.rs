@@ -8,12 +8,15 @@ pub(crate) mod spill;
 mod split;
 mod csv;
 mod data;
+pub mod engine;
 mod input;
 mod hierarchy;
 
 pub use csv::Csv;
 pub(crate) use csv::{DELIMITERS, open_text};
 pub use data::{Data, Format};
+pub(crate) use engine::Elsewhere;
+pub(crate) use engine::{Bindings, Engine};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
 pub use input::Input;

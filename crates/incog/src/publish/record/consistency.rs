@@ -14,11 +14,13 @@ use std::collections::BTreeMap;
 use incog_core::metric;
 use incog_core::registry::find;
 
-use crate::job::{Job, RoleJob};
+use crate::job::{AnyJob, Job, RoleJob};
 use crate::plan;
 use crate::plan::requirements;
 use crate::publish::record::job_text::{JobText, hierarchies};
-use crate::publish::record::{LocalPart, Observed, Record, ReleasePart, hex, sensitive};
+use crate::publish::record::{
+    FilePart, LocalPart, Observed, RecodingPart, Record, TablePart, hex, sensitive,
+};
 
 /// Scores that lie between 0 and 1.
 const SHARES: [&str; 4] = ["loss", "geometric-loss", "precision", "distortion"];
@@ -31,56 +33,76 @@ impl Record {
         seen: &Observed<'_>,
         labels: impl Fn(&str) -> Option<u64>,
     ) -> Option<String> {
-        let Ok(job) = self.job() else {
+        let (Ok(AnyJob::Table(job)), Some(table)) = (self.job(), self.table()) else {
             return Some("job: it cannot be read".to_owned());
         };
-        self.contradiction(&job, seen).or_else(|| self.first_difference(&self.with_seen(&job, seen, &labels)))
+        self.contradiction(&job, table, seen)
+            .or_else(|| self.first_difference(&self.with_seen(&job, table, seen, &labels)))
     }
 
     /// The same record with everything that can be recomputed put in its place.
-    fn with_seen(&self, job: &Job, seen: &Observed<'_>, labels: impl Fn(&str) -> Option<u64>) -> Self {
+    fn with_seen(
+        &self,
+        job: &Job,
+        table: &TablePart,
+        seen: &Observed<'_>,
+        labels: impl Fn(&str) -> Option<u64>,
+    ) -> Self {
         let mut record = self.clone();
         let rows = seen.report.group_sizes.iter().map(|(rows, groups)| rows.saturating_mul(*groups)).sum();
-        record.release = ReleasePart { sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
         record.job = JobText::of_table(job, |_| None, None).map(|job| job.text).unwrap_or_default();
-        record.quasi_identifiers = job.quasi_identifiers();
         let claims = &mut record.claims;
         claims.k = job.policy.k.unsigned_abs();
         claims.requires = requirements::parts(job).unwrap_or_default();
         claims.unit.clone_from(&job.policy.unit);
         if let Ok(budget) = plan::budget(job) {
-            claims.suppression_budget = budget.rows(self.input.rows);
+            claims.suppression_budget = Some(budget.rows(table.input_rows));
         }
         claims.smallest_group = seen.report.smallest_group;
-        claims.sensitive = sensitive(&seen.report.measured);
         record.group_sizes.clone_from(&seen.report.group_sizes);
-        record.suppressed_rows = self.input.rows.saturating_sub(rows);
-        if self.local.is_none() {
-            let level = |name: &String| (name.clone(), self.levels.get(name).copied().unwrap_or_default());
-            record.levels = record.quasi_identifiers.iter().map(level).collect();
-        } else {
-            record.levels.clear();
-        }
-        if let Some(local) = &mut record.local {
-            local.algorithm = job.search.algorithm.clone().unwrap_or_default();
-            for (name, column) in &mut local.columns {
-                // A column that is recoded by its order says how many intervals there are.
-                column.intervals = column.intervals.and_then(|_| labels(name));
+        record.suppressed = table.input_rows.saturating_sub(rows);
+        let quasi_identifiers = job.quasi_identifiers();
+        match &mut record.recoding {
+            RecodingPart::Levels(levels) => {
+                let level = |name: &String| (name.clone(), levels.get(name).copied().unwrap_or_default());
+                *levels = quasi_identifiers.iter().map(level).collect();
             }
+            RecodingPart::Local(local) => {
+                local.algorithm = job.search.algorithm.clone().unwrap_or_default();
+                for (name, column) in &mut local.columns {
+                    // A column that is recoded by its order says how many intervals there are.
+                    column.intervals = column.intervals.and_then(|_| labels(name));
+                }
+            }
+            RecodingPart::Clusters { .. } => {}
         }
         record.hierarchies = hierarchies(job, None, None).unwrap_or_default();
-        record.scores.extend(self.known_scores(job, seen, rows));
+        record.scores.extend(self.known_scores(job, table, seen, rows));
+        let file =
+            FilePart { name: None, sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
+        for part in record.tables.values_mut() {
+            part.file = file.clone();
+            part.quasi_identifiers.clone_from(&quasi_identifiers);
+            part.sensitive = sensitive(&seen.report.measured);
+        }
         record
     }
 
     /// The scores that follow from levels and group sizes.
-    fn known_scores(&self, job: &Job, seen: &Observed<'_>, rows: u64) -> BTreeMap<String, String> {
+    fn known_scores(
+        &self,
+        job: &Job,
+        table: &TablePart,
+        seen: &Observed<'_>,
+        rows: u64,
+    ) -> BTreeMap<String, String> {
         let quasi_identifiers = job.quasi_identifiers();
         let climbed = |name: &String| -> Option<f64> {
-            let Some(local) = &self.local else {
-                return self.levels.get(name).map(|&level| f64::from(level));
+            let by_level = match &self.recoding {
+                RecodingPart::Levels(levels) => return levels.get(name).map(|&level| f64::from(level)),
+                RecodingPart::Local(local) => &local.columns.get(name)?.rows,
+                RecodingPart::Clusters { .. } => return None,
             };
-            let by_level = &local.columns.get(name)?.rows;
             let sum: u128 = by_level.iter().map(|&(level, rows)| u128::from(level) * u128::from(rows)).sum();
             Some(if rows == 0 { 0.0 } else { sum as f64 / rows as f64 })
         };
@@ -88,13 +110,8 @@ impl Record {
         let weight = |name: &String| job.search.weights.get(name).copied().unwrap_or(1.0);
         let sizes = &seen.report.group_sizes;
         let n_groups: u64 = sizes.iter().map(|(_, groups)| groups).sum();
-        let squares: u128 = sizes
-            .iter()
-            .map(|&(rows, groups)| u128::from(rows) * u128::from(rows) * u128::from(groups))
-            .sum();
-        let suppressed = self.input.rows.saturating_sub(rows);
-        let discernibility = squares.saturating_add(u128::from(suppressed) * u128::from(self.input.rows));
-        let mean = if n_groups == 0 { self.input.rows as f64 } else { rows as f64 / n_groups as f64 };
+        let discernibility = discernibility(sizes, table.input_rows.saturating_sub(rows), table.input_rows);
+        let mean = if n_groups == 0 { table.input_rows as f64 } else { rows as f64 / n_groups as f64 };
         let mut scores = vec![("discernibility", discernibility as f64), ("average-group-size", mean)];
         if let Some(climbed) = climbed {
             let weighted =
@@ -106,14 +123,13 @@ impl Record {
     }
 
     /// What is out of the bounds that other parts give.
-    fn contradiction(&self, job: &Job, seen: &Observed<'_>) -> Option<String> {
+    fn contradiction(&self, job: &Job, table: &TablePart, seen: &Observed<'_>) -> Option<String> {
         let says = |key: &str, problem: String| Some(format!("{key}: {problem}"));
         let claims = &self.claims;
-        if self.input.rows < self.release.rows {
-            return says("input.rows", format!("fewer than the {} of the release", self.release.rows));
+        if table.input_rows < table.file.rows {
+            return says("input.rows", format!("fewer than the {} of the release", table.file.rows));
         }
-        if self.suppressed_rows > claims.suppression_budget {
-            let budget = claims.suppression_budget;
+        if let Some(budget) = claims.suppression_budget.filter(|&budget| self.suppressed > budget) {
             return says("suppressed_rows", format!("more than the {budget} that could be left out"));
         }
         match (&claims.unit, claims.fewest_persons, claims.smallest_group) {
@@ -134,42 +150,36 @@ impl Record {
         {
             return says("release.columns", "the columns are not those that the job releases".into());
         }
-        let seed = self.local.as_ref().and_then(|local| local.seed_hmac_sha256.as_ref());
-        let digests =
-            [("input.hmac_sha256", &self.input.hmac_sha256), ("job_hmac_sha256", &self.job_hmac_sha256)];
-        let digests = digests.into_iter().chain(seed.map(|digest| ("local.seed_hmac_sha256", digest)));
-        if let Some(problem) = digests
-            .map(|(key, digest)| (key.to_owned(), digest))
-            .chain(of_hierarchies(&self.hierarchies))
-            .find_map(contradiction_in_digest)
-        {
-            return Some(problem);
-        }
-        if let Some(problem) = self.local.as_ref().and_then(|local| self.contradiction_in(local)) {
-            return Some(problem);
-        }
-        self.contradiction_in_levels(job).or_else(|| self.contradiction_in_scores())
+        let seed = self.local().and_then(|local| local.seed_hmac_sha256.as_ref());
+        let digests = [("input.hmac_sha256".to_owned(), &table.input_hmac_sha256)].into_iter();
+        self.contradiction_in_digests(
+            digests.chain(seed.map(|digest| ("local.seed_hmac_sha256".to_owned(), digest))),
+        )
+        .or_else(|| match &self.recoding {
+            RecodingPart::Levels(levels) => contradiction_in_levels(job, levels),
+            RecodingPart::Local(local) => contradiction_in(local, table),
+            RecodingPart::Clusters { .. } => None,
+        })
+        .or_else(|| self.contradiction_in_scores(table))
     }
 
-    /// A level that the rule of its column does not have, as far as rules in the job tell.
-    fn contradiction_in_levels(&self, job: &Job) -> Option<String> {
-        self.levels.iter().find_map(|(name, &level)| {
-            let rule = job.columns.get(name)?.hierarchy.clone().unwrap_or_default();
-            let is_allowed = rule.levels.as_ref().is_none_or(|levels| levels.contains(&level));
-            let height = match (&rule.file, &rule.tree, &rule.intervals, &rule.dates, rule.mask) {
-                (None, None, None, None, None) => Some(1),
-                (None, None, Some(widths), None, None) => Some(widths.len() + 1),
-                (None, None, None, Some(units), None) => Some(units.len() + 1),
-                (None, None, None, None, Some(_)) => rule.length,
-                _ => None,
-            };
-            let is_there = height.is_none_or(|height| usize::from(level) <= height);
-            (!is_allowed || !is_there).then(|| format!("levels.{name}: its rule has no level {level}"))
+    /// A digest that is none: of these, of hierarchies, or of the job.
+    pub(crate) fn contradiction_in_digests<'a>(
+        &'a self,
+        others: impl Iterator<Item = (String, &'a String)>,
+    ) -> Option<String> {
+        let hierarchies = self.hierarchies.iter();
+        let hierarchies = hierarchies.map(|(name, digest)| (format!("hierarchies.{name}"), digest));
+        let mut digests =
+            others.chain([("job_hmac_sha256".to_owned(), &self.job_hmac_sha256)]).chain(hierarchies);
+        digests.find_map(|(key, digest)| {
+            let is_digest = hex::bytes::<32>(digest).is_some_and(|bytes| hex::hex(&bytes) == *digest);
+            (!is_digest).then(|| format!("{key}: it is no digest"))
         })
     }
 
     /// Scores that are missing, that no release can have, or not this one.
-    fn contradiction_in_scores(&self) -> Option<String> {
+    fn contradiction_in_scores(&self, table: &TablePart) -> Option<String> {
         if !self
             .scores
             .keys()
@@ -186,33 +196,9 @@ impl Record {
         let cheap =
             worst.iter().find(|(name, free)| self.scores.get(*name).is_some_and(|score| score == free));
         // Few suppressed rows of many may cost less than the digits of a loss can tell.
-        let is_told = self.suppressed_rows.saturating_mul(10_000) > self.input.rows;
-        let cheap = cheap.filter(|(name, _)| self.suppressed_rows > 0 && (is_told || *name != "loss"));
+        let is_told = self.suppressed.saturating_mul(10_000) > table.input_rows;
+        let cheap = cheap.filter(|(name, _)| self.suppressed > 0 && (is_told || *name != "loss"));
         cheap.map(|(name, _)| format!("scores.{name}: as if no row were suppressed"))
-    }
-
-    /// What is out of bounds in what is known of a local recoding.
-    fn contradiction_in(&self, local: &LocalPart) -> Option<String> {
-        if !local.columns.keys().eq(sorted(&self.quasi_identifiers)) {
-            return Some("local.columns: they are not the quasi-identifiers".to_owned());
-        }
-        local.columns.iter().find_map(|(name, column)| {
-            let is_ascending = column.rows.windows(2).all(|pair| pair[0].0 < pair[1].0);
-            // By an order, a value is as collected or it is not.
-            let is_by_level = column.intervals.is_none() || column.rows.iter().all(|(level, _)| *level <= 1);
-            let rows: u128 = column.rows.iter().map(|(_, rows)| u128::from(*rows)).sum();
-            let problem =
-                if rows != u128::from(self.release.rows) || column.rows.iter().any(|(_, rows)| *rows == 0) {
-                    "its rows are not those of the release"
-                } else if !is_ascending || !is_by_level {
-                    "its levels are in disorder"
-                } else if !is_share(&column.distortion) {
-                    return Some(format!("local.columns.{name}.distortion: it is not between 0 and 1"));
-                } else {
-                    return None;
-                };
-            Some(format!("local.columns.{name}.rows: {problem}"))
-        })
     }
 }
 
@@ -222,15 +208,52 @@ fn sorted(names: &[String]) -> impl Iterator<Item = &String> {
     names.into_iter()
 }
 
-/// The digests of hierarchies, with their keys in the record.
-pub(crate) fn of_hierarchies(digests: &BTreeMap<String, String>) -> impl Iterator<Item = (String, &String)> {
-    digests.iter().map(|(name, digest)| (format!("hierarchies.{name}"), digest))
+/// A level that the rule of its column does not have, as far as rules in the job tell.
+fn contradiction_in_levels(job: &Job, levels: &BTreeMap<String, u8>) -> Option<String> {
+    levels.iter().find_map(|(name, &level)| {
+        let rule = job.columns.get(name)?.hierarchy.clone().unwrap_or_default();
+        let is_allowed = rule.levels.as_ref().is_none_or(|levels| levels.contains(&level));
+        let height = match (&rule.file, &rule.tree, &rule.intervals, &rule.dates, rule.mask) {
+            (None, None, None, None, None) => Some(1),
+            (None, None, Some(widths), None, None) => Some(widths.len() + 1),
+            (None, None, None, Some(units), None) => Some(units.len() + 1),
+            (None, None, None, None, Some(_)) => rule.length,
+            _ => None,
+        };
+        let is_there = height.is_none_or(|height| usize::from(level) <= height);
+        (!is_allowed || !is_there).then(|| format!("levels.{name}: its rule has no level {level}"))
+    })
 }
 
-/// A digest that is none.
-pub(crate) fn contradiction_in_digest((key, digest): (String, &String)) -> Option<String> {
-    let is_digest = hex::bytes::<32>(digest).is_some_and(|bytes| hex::hex(&bytes) == *digest);
-    (!is_digest).then(|| format!("{key}: it is no digest"))
+/// What is out of bounds in what is known of a local recoding.
+fn contradiction_in(local: &LocalPart, table: &TablePart) -> Option<String> {
+    if !local.columns.keys().eq(sorted(&table.quasi_identifiers)) {
+        return Some("local.columns: they are not the quasi-identifiers".to_owned());
+    }
+    local.columns.iter().find_map(|(name, column)| {
+        let is_ascending = column.rows.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        // By an order, a value is as collected or it is not.
+        let is_by_level = column.intervals.is_none() || column.rows.iter().all(|(level, _)| *level <= 1);
+        let rows: u128 = column.rows.iter().map(|(_, rows)| u128::from(*rows)).sum();
+        let problem = if rows != u128::from(table.file.rows) || column.rows.iter().any(|(_, rows)| *rows == 0)
+        {
+            "its rows are not those of the release"
+        } else if !is_ascending || !is_by_level {
+            "its levels are in disorder"
+        } else if !is_share(&column.distortion) {
+            return Some(format!("local.columns.{name}.distortion: it is not between 0 and 1"));
+        } else {
+            return None;
+        };
+        Some(format!("local.columns.{name}.rows: {problem}"))
+    })
+}
+
+/// The sum of the squares of groups of such sizes, where each of those who were left out costs as much as all.
+pub(crate) fn discernibility(sizes: &[(u64, u64)], left_out: u64, of: u64) -> u128 {
+    let in_groups: u128 =
+        sizes.iter().map(|&(size, groups)| u128::from(size) * u128::from(size) * u128::from(groups)).sum();
+    in_groups.saturating_add(u128::from(left_out) * u128::from(of))
 }
 
 /// Whether a score is between 0 and 1.

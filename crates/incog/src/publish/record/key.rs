@@ -17,6 +17,17 @@ use crate::publish::record::hex::{bytes, hex};
 use crate::source::spill::{Spilled, TextDigest};
 
 /// The publisher's key: 32 random bytes in a file of their own, readable by its owner only.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("incog.key");
+/// # anonymizer.key_file(&path).anonymize()?.write(folder.path().join("out.csv"))?; // makes the key
+/// let key = incog::Key::read(&path)?;
+/// # Ok::<(), incog::Error>(())
+/// ```
 pub struct Key([u8; 32]);
 
 impl std::fmt::Debug for Key {

@@ -4,7 +4,11 @@
 //! equal records are equal bytes. It contains no cell. What it says is believed by nobody: [`Record::first_difference`]
 //! compares it with one that was made anew, [`Record::against_release`] with what the release alone can tell.
 //!
-//! For each part: who can recompute it, and what could follow from it about a row that was suppressed.
+//! One type serves the release of one table and that of a database, which has several. Their files differ ([`layout`]); of a
+//! database's, anybody can recompute files, classes and what sensitive columns reach, and with the job and the data also what was
+//! removed and what it cost.
+//!
+//! For each part of a file of one table: who can recompute it, and what could follow from it about a row that was suppressed.
 //!
 //! | key | what | who can recompute it | what it tells beyond the release |
 //! |---|---|---|---|
@@ -38,10 +42,13 @@ mod hex;
 pub(crate) mod job_text;
 mod json;
 mod key;
+mod layout;
+mod parts;
 mod seal;
 mod signature;
 
 pub use key::Key;
+pub use parts::{ClaimsPart, FilePart, LocalColumnPart, LocalPart, RecodingPart, SensitivePart, TablePart};
 pub use seal::Trust;
 pub use signature::{PrivateKey, PublicKey};
 
@@ -57,14 +64,13 @@ use incog_core::hierarchy::Attribute;
 use incog_core::metric::{self, Costs, Metric, Statistics};
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{Measured, Report};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::claim::measured::{LocalColumn, LocalRelease};
+use crate::claim::measured::LocalRelease;
 use crate::file;
-use crate::job::{Job, Lines};
+use crate::job::{AnyJob, DatabaseJob, Job, Lines};
 use crate::plan::Plan;
-use crate::plan::requirements::{self, RequirePart};
+use crate::plan::requirements;
 
 /// The layout of records that this version writes and reads.
 pub(crate) const VERSION: u32 = 2;
@@ -72,32 +78,38 @@ pub(crate) const VERSION: u32 = 2;
 /// What a record's file name adds to the release's.
 pub(crate) const ENDING: &str = ".incog.json";
 
-/// A release record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The name of the record in the folder of a database's release.
+pub(crate) const RECORD: &str = "release.incog.json";
+
+/// A release record: of one table, or of all tables of a database.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// let record = anonymizer.anonymize()?.record()?;
+/// assert_eq!((record.claims.k, record.suppressed, record.is_of_database()), (2, 0, false));
+/// # Ok::<(), incog::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
-    /// The layout of the record.
+    /// The layout of the record's file.
     pub record: u32,
     /// What made the release.
     pub tool: String,
-    /// The released file.
-    pub release: ReleasePart,
-    /// The columns that all claims are relative to.
-    pub quasi_identifiers: Vec<String>,
-    /// What the release reaches.
+    /// Each table of a database, by its name; a release of one table has that one, and it has no name.
+    pub tables: BTreeMap<String, TablePart>,
+    /// How it was recoded.
+    pub recoding: RecodingPart,
+    /// What the release was asked for, and reaches.
     pub claims: ClaimsPart,
-    /// How many groups have how many rows: [rows, groups], ascending.
+    /// How many groups have how many rows, ascending: [rows, groups]. Of a database: persons, and classes of them; none if it is
+    /// anatomized.
     pub group_sizes: Vec<(u64, u64)>,
-    /// The data.
-    pub input: InputPart,
-    /// Rows that were left out.
-    pub suppressed_rows: u64,
-    /// The level of each quasi-identifier; none where recoding is local.
-    pub levels: BTreeMap<String, u8>,
-    /// What is known of a local recoding.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub local: Option<LocalPart>,
-    /// The score by every metric.
+    /// How many rows were left out; of a database, persons.
+    pub suppressed: u64,
+    /// The score by every metric. Of a database: `loss`, and `discernibility` of persons.
     pub scores: BTreeMap<String, String>,
     /// HMAC-SHA-256 of each hierarchy's file, or of its rule, with the publisher's key.
     pub hierarchies: BTreeMap<String, String>,
@@ -106,110 +118,7 @@ pub struct Record {
     /// HMAC-SHA-256 of the job with its lists of values, with the publisher's key.
     pub job_hmac_sha256: String,
     /// The public key of who signed it, if anybody did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
-}
-
-/// The released file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReleasePart {
-    /// SHA-256 of its bytes.
-    pub sha256: String,
-    /// How many rows it has.
-    pub rows: u64,
-    /// Its columns.
-    pub columns: Vec<String>,
-}
-
-/// The data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InputPart {
-    /// How many rows it has.
-    pub rows: u64,
-    /// HMAC-SHA-256 of its columns, with the publisher's key.
-    pub hmac_sha256: String,
-}
-
-/// A local recoding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LocalPart {
-    /// What made it.
-    pub algorithm: String,
-    /// HMAC-SHA-256 of the seed, with the publisher's key, if ties were broken at random.
-    pub seed_hmac_sha256: Option<String>,
-    /// Each quasi-identifier.
-    pub columns: BTreeMap<String, LocalColumnPart>,
-}
-
-/// A column of a local recoding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LocalColumnPart {
-    /// How many released rows stand at which level: [level, rows], ascending. By an order: 0 for single values, 1 else.
-    pub rows: Vec<(u8, u64)>,
-    /// How many different intervals there are, where the column is recoded by its order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<u64>,
-    /// The distortion ratio of the column.
-    pub distortion: String,
-}
-
-/// What a release was asked for, and reaches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClaimsPart {
-    /// The k that was asked for.
-    pub k: u64,
-    /// Who k counts, if not rows.
-    pub unit: Option<String>,
-    /// How many rows could have been left out.
-    pub suppression_budget: u64,
-    /// What else was asked for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub requires: Vec<RequirePart>,
-    /// Rows of the smallest group.
-    pub smallest_group: Option<u64>,
-    /// Persons of the group with the fewest, where persons are counted.
-    pub fewest_persons: Option<u64>,
-    /// What is reached on each sensitive column.
-    pub sensitive: BTreeMap<String, SensitivePart>,
-}
-
-/// What a release reaches on a sensitive column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SensitivePart {
-    /// The greatest share of one value in a group.
-    pub alpha: Option<String>,
-    /// The least number of distinct values in a group.
-    pub distinct_l: Option<u64>,
-    /// The least e to the entropy of a group.
-    pub entropy_l: Option<String>,
-    /// For l = 2, 3, ...: recursive (c, l)-diverse for every c above.
-    pub recursive_c: Vec<String>,
-    /// The greatest distance of a group's distribution from the release's, all values equally far apart.
-    pub t: Option<String>,
-    /// The same with numbers in their order.
-    pub ordered_t: Option<String>,
-    /// Groups in which everybody has the same value.
-    pub uniform_groups: u64,
-}
-
-impl From<&Measured> for SensitivePart {
-    fn from(measured: &Measured) -> Self {
-        SensitivePart {
-            alpha: measured.alpha.map(|(n, of)| format!("{n}/{of}")),
-            distinct_l: measured.distinct_l,
-            entropy_l: measured.entropy_l.map(|l| format!("{l:.6}")),
-            recursive_c: measured.recursive_c.iter().map(ToString::to_string).collect(),
-            t: measured.t.map(|t| t.to_string()),
-            ordered_t: measured.ordered_t.map(|t| t.to_string()),
-            uniform_groups: measured.uniform_groups,
-        }
-    }
 }
 
 /// What anybody can recompute from the released file.
@@ -243,41 +152,50 @@ impl Record {
             shown_length(&plan.attributes[at], at, cost)
         };
         let JobText { text, hmac_sha256 } = JobText::of_table(job, length, key)?;
-        let record = Record {
-            record: VERSION,
-            tool: format!("incog {}", env!("CARGO_PKG_VERSION")),
-            release: ReleasePart {
+        let levels = plan.attributes.iter().zip(&statistics.levels);
+        let levels = levels
+            .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
+            .collect();
+        let table = TablePart {
+            file: FilePart {
+                name: None,
                 sha256: hex(&seen.sha256),
                 rows: costs.n_rows - statistics.suppressed_rows,
                 columns: seen.columns.clone(),
             },
+            sensitive_files: BTreeMap::new(),
             quasi_identifiers: plan.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
+            smallest_set: report.smallest_group,
+            sensitive: sensitive(&report.measured),
+            input_rows: costs.n_rows,
+            input_hmac_sha256: match (seen.input, key) {
+                (Some(digest), _) => hex(&digest),
+                (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
+                (None, None) => String::new(),
+            },
+            removed_rows: statistics.suppressed_rows,
+            loss: None,
+        };
+        Ok(Record {
+            record: VERSION,
+            tool: tool(),
+            tables: BTreeMap::from([(String::new(), table)]),
+            recoding: match (plan.route.local(), local) {
+                (Some(chosen), Some(local)) => {
+                    RecodingPart::Local(LocalPart::new(chosen.name(), chosen.seed(), local, key))
+                }
+                _ => RecodingPart::Levels(levels),
+            },
             claims: ClaimsPart {
                 k: job.policy.k.unsigned_abs(),
                 unit: job.policy.unit.clone(),
-                suppression_budget: plan.policy.budget(),
+                suppression_budget: Some(plan.policy.budget()),
                 requires: requirements::parts(job)?,
                 smallest_group: report.smallest_group,
                 fewest_persons: report.fewest_persons,
-                sensitive: sensitive(&report.measured),
             },
             group_sizes: report.group_sizes.clone(),
-            input: InputPart {
-                rows: costs.n_rows,
-                hmac_sha256: match (seen.input, key) {
-                    (Some(digest), _) => hex(&digest),
-                    (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
-                    (None, None) => String::new(),
-                },
-            },
-            suppressed_rows: statistics.suppressed_rows,
-            levels: plan
-                .attributes
-                .iter()
-                .zip(&statistics.levels)
-                .map(|(attribute, &level)| (attribute.name().to_owned(), attribute.level_number(level)))
-                .collect(),
-            local: None,
+            suppressed: statistics.suppressed_rows,
             scores: metric::ALL
                 .iter()
                 .map(|entry| (entry.name.to_owned(), score(entry.item, entry.item.score(costs, statistics))))
@@ -286,59 +204,41 @@ impl Record {
             job_hmac_sha256: hmac_sha256,
             job: text,
             publisher: None,
-        };
-        Ok(match (plan.route.local(), local) {
-            (Some(chosen), Some(local)) => record.with_local(chosen.name(), chosen.seed(), local, key),
-            _ => record,
         })
     }
 
-    /// The same record, of a local recoding.
-    fn with_local(
-        mut self,
-        algorithm: &str,
-        seed: Option<u64>,
-        local: &LocalRelease,
-        key: Option<&Key>,
-    ) -> Self {
-        // Without the key there is nothing to compare the digest with.
-        let digest =
-            |seed: u64| key.map_or_else(String::new, |key| hex(&key.digest("seed", &[&seed.to_le_bytes()])));
-        let column = |column: &LocalColumn| {
-            let part = LocalColumnPart {
-                rows: column.rows.clone(),
-                intervals: column.intervals,
-                distortion: format!("{:.9}", column.distortion),
-            };
-            (column.name.clone(), part)
-        };
-        self.local = Some(LocalPart {
-            algorithm: algorithm.to_owned(),
-            seed_hmac_sha256: seed.map(digest),
-            columns: local.columns.iter().map(column).collect(),
-        });
-        self
+    /// Is it of the tables of a database?
+    pub fn is_of_database(&self) -> bool {
+        matches!(self.recoding, RecodingPart::Clusters { .. })
     }
 
-    /// The same record, to be signed with this key.
-    #[must_use]
-    pub(crate) fn by(mut self, publisher: Option<&PrivateKey>) -> Self {
-        self.publisher = publisher.map(|key| key.public().to_string());
-        self
+    /// The table, if the release is of one.
+    pub(crate) fn table(&self) -> Option<&TablePart> {
+        self.tables.values().next().filter(|_| !self.is_of_database())
+    }
+
+    /// What is known of a local recoding, if it is one.
+    pub fn local(&self) -> Option<&LocalPart> {
+        match &self.recoding {
+            RecodingPart::Local(local) => Some(local),
+            RecodingPart::Levels(_) | RecodingPart::Clusters { .. } => None,
+        }
     }
 
     /// The first key in which this record, which somebody wrote, differs from one that was made anew. Digests that take the
     /// publisher's key are compared only where they were made anew.
     pub fn first_difference(&self, anew: &Record) -> Option<String> {
         let mut anew = anew.clone();
-        if anew.input.hmac_sha256.is_empty() {
-            anew.input.hmac_sha256.clone_from(&self.input.hmac_sha256);
+        for (name, table) in &mut anew.tables {
+            if let (true, Some(mine)) = (table.input_hmac_sha256.is_empty(), self.tables.get(name)) {
+                table.input_hmac_sha256.clone_from(&mine.input_hmac_sha256);
+            }
         }
         if anew.job_hmac_sha256.is_empty() {
             anew.job_hmac_sha256.clone_from(&self.job_hmac_sha256);
         }
         fill_in(&mut anew.hierarchies, &self.hierarchies);
-        if let (Some(anew), Some(mine)) = (&mut anew.local, &self.local)
+        if let (RecodingPart::Local(anew), RecodingPart::Local(mine)) = (&mut anew.recoding, &self.recoding)
             && anew.seed_hmac_sha256.as_deref() == Some("")
             && mine.seed_hmac_sha256.is_some()
         {
@@ -347,32 +247,45 @@ impl Record {
         // Another version of incog may have written it, and whoever signed it has signed it; that is no difference.
         anew.tool.clone_from(&self.tool);
         anew.publisher.clone_from(&self.publisher);
-        let [mine, theirs] =
-            [self, &anew].map(|record| serde_json::to_value(record).expect("a record is plain data"));
-        difference(&mine, &theirs, "")
+        difference(&self.to_value(), &anew.to_value(), "")
     }
 
     /// The job that the release was made by, without its paths.
-    pub fn job(&self) -> Result<Job> {
+    pub fn job(&self) -> Result<AnyJob> {
+        let job = if self.is_of_database() {
+            DatabaseJob::parse(&self.job).map(AnyJob::Database)
+        } else {
+            Job::parse(&self.job).map(AnyJob::Table)
+        };
         let mut job =
-            Job::parse(&self.job).map_err(|error| Error::input(format!("the record's job: {error}")))?;
+            job.map_err(|error| Error::input(format!("the record's job: {error}")).with_source(error))?;
         // Its lines are in no file that anybody could open.
-        job.lines = Lines::default();
+        *job.lines_mut() = Lines::default();
         Ok(job)
+    }
+
+    /// The names of all files of a folder that it lists, itself included.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let of_table = |table: &TablePart| {
+            let files = std::iter::once(&table.file).chain(table.sensitive_files.values());
+            files.filter_map(|file| file.name.clone()).collect::<Vec<_>>()
+        };
+        self.tables.values().flat_map(of_table).chain([RECORD.to_owned()]).collect()
     }
 
     /// The levels that another release of this job would have if it were made like this one; none if recoding is local. Fails if the
     /// job has other quasi-identifiers, or, as far as the key can tell, other hierarchies.
     pub(crate) fn levels_for(&self, job: &Job, key: Option<&Key>) -> Result<Option<&BTreeMap<String, u8>>> {
         let quasi = job.quasi_identifiers();
-        let is_alike = match &self.local {
-            Some(_) => {
-                self.quasi_identifiers.len() == quasi.len()
-                    && self.quasi_identifiers.iter().all(|name| quasi.contains(name))
+        let is_alike = match &self.recoding {
+            RecodingPart::Levels(levels) => {
+                levels.len() == quasi.len() && quasi.iter().all(|name| levels.contains_key(name))
             }
-            None => {
-                self.levels.len() == quasi.len() && quasi.iter().all(|name| self.levels.contains_key(name))
-            }
+            RecodingPart::Local(_) => self.table().is_some_and(|table| {
+                let mine = &table.quasi_identifiers;
+                mine.len() == quasi.len() && mine.iter().all(|name| quasi.contains(name))
+            }),
+            RecodingPart::Clusters { .. } => return Err(not_of_one_table()),
         };
         if !is_alike {
             return Err(Error::input("the record has other quasi-identifiers than the job")
@@ -380,7 +293,10 @@ impl Record {
         }
         key.map_or(Ok(()), |key| self.check_hierarchies(job, key))?;
         // A local release has no levels that another could have.
-        Ok(Some(&self.levels).filter(|_| self.local.is_none()))
+        Ok(match &self.recoding {
+            RecodingPart::Levels(levels) => Some(levels),
+            RecodingPart::Local(_) | RecodingPart::Clusters { .. } => None,
+        })
     }
 
     /// Fails if a hierarchy is another one than the release was made with. Only the publisher's key can tell.
@@ -397,8 +313,9 @@ impl Record {
     }
 
     /// The file's text, sealed with the publisher's key, and signed where there is a key for that.
-    pub(crate) fn to_json(&self, key: &Key, sign: Option<&PrivateKey>) -> String {
-        sealed(serde_json::to_value(self).expect("a record is plain data"), key, sign)
+    pub(crate) fn signed(mut self, key: &Key, sign: Option<&PrivateKey>) -> String {
+        self.publisher = sign.map(|key| key.public().to_string());
+        sealed(self.to_value(), key, sign)
     }
 
     /// Reads a record. One that was edited is refused: by its checksum, by its seal where the key is given, and by its
@@ -406,6 +323,17 @@ impl Record {
     pub fn read(path: &Path, trust: Trust<'_>) -> Result<Self> {
         unsealed(path, trust)
     }
+}
+
+/// Why the record of a database does not serve a job about one table.
+pub(crate) fn not_of_one_table() -> Error {
+    Error::input("the record is of a database, and the job is about one table")
+        .with_hint("use the job that the record was made with")
+}
+
+/// What makes releases, as records have it.
+pub(crate) fn tool() -> String {
+    format!("incog {}", env!("CARGO_PKG_VERSION"))
 }
 
 /// How many characters the values of a mask have at most, where the released labels show it.

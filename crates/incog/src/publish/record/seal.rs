@@ -13,16 +13,29 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::{Error, Result};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 
 use crate::file;
 use crate::publish::record::hex::{bytes, hex};
 use crate::publish::record::json::{canonical, is_canonical, object, parse};
-use crate::publish::record::{Key, PrivateKey, PublicKey, VERSION};
+use crate::publish::record::{Key, PrivateKey, PublicKey, Record, VERSION};
 
 /// By what the reader of a record knows who wrote it; both are optional.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::{Record, Trust};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let key = folder.path().join("incog.key");
+/// # let path = anonymizer.key_file(&key).anonymize()?.write(folder.path().join("out.csv"))?.unwrap();
+/// let key = incog::Key::read(&key)?;
+/// let record = Record::read(&path, Trust { key: Some(&key), publisher: None })?;
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Trust<'a> {
     /// The publisher's key: the seal must be made with it.
@@ -54,8 +67,8 @@ pub(crate) fn sealed(record: Json, key: &Key, sign: Option<&PrivateKey>) -> Stri
     object(&members) + "\n"
 }
 
-/// Reads a record of either kind, if nobody has changed it since it was written, as far as can be told.
-pub(crate) fn unsealed<T: Serialize + for<'de> Deserialize<'de>>(path: &Path, trust: Trust<'_>) -> Result<T> {
+/// Reads a record, if nobody has changed it since it was written, as far as can be told.
+pub(crate) fn unsealed(path: &Path, trust: Trust<'_>) -> Result<Record> {
     let text = file::read_text(path, "the record")?;
     let broken = |problem: &str| {
         Error::input(format!("record `{}` {problem}", path.display()))
@@ -105,13 +118,13 @@ pub(crate) fn unsealed<T: Serialize + for<'de> Deserialize<'de>>(path: &Path, tr
             "get the release again from the publisher, and the public key from where you trust it to be theirs",
         )
     })?;
-    let record: T = serde_json::from_value(content.clone())
-        .map_err(|_| broken("lacks a part or has one that is unknown"))?;
-    // What is left out where there is nothing must not be there as nothing.
-    match serde_json::to_value(&record) {
-        Ok(again) if again == content => Ok(record),
-        _ => Err(broken("was edited: it is not written as incog writes records")),
+    let record =
+        Record::from_value(&content).ok_or_else(|| broken("lacks a part or has one that is unknown"))?;
+    // Nothing else may stand in it; and what is left out where there is nothing must not be there as nothing.
+    if record.to_value() != content {
+        return Err(broken("was edited: it is not written as incog writes records"));
     }
+    Ok(record)
 }
 
 /// Whether digits are as many as they should be, and in lower case.

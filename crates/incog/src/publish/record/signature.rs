@@ -28,9 +28,28 @@ const OF_A_RECORD: &[u8] = b"incog release record\n";
 const PUBLIC_ENDING: &str = ".pub";
 
 /// The key that signs records. It stays with the publisher.
+///
+/// ```
+/// use incog::PrivateKey;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("sign.key");
+/// let (public, _) = PrivateKey::make(&path)?;
+/// assert_eq!(PrivateKey::read(&path)?.public(), public);
+/// # Ok::<(), incog::Error>(())
+/// ```
 pub struct PrivateKey(SigningKey);
 
 /// The key that checks who signed a record. Everybody may have it.
+///
+/// ```
+/// use incog::{PrivateKey, PublicKey};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// let (public, path) = PrivateKey::make(&folder.path().join("sign.key"))?;
+/// assert_eq!(PublicKey::read(&path)?, public);
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 

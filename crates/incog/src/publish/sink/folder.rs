@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use incog_core::Result;
 
 use crate::publish::sink::hidden::{self, HiddenFolder};
-use crate::publish::sink::{Unfinished, cannot_write};
+use crate::publish::sink::{Unfinished, cannot_write, write_failed};
 
 /// Which files of a folder are those of a release.
 type Released = dyn Fn(&Path) -> Vec<String>;
@@ -55,7 +55,7 @@ impl TargetFolder {
 
     /// Is nothing in a folder but an earlier release?
     fn check(&self, folder: &Path) -> Result<()> {
-        let names = names_in(folder).map_err(|error| cannot_write(&self.target, &error.to_string()))?;
+        let names = names_in(folder).map_err(|error| write_failed(&self.target, &error))?;
         if names.is_empty() {
             return Ok(());
         }
@@ -82,8 +82,8 @@ pub(crate) struct UnfinishedFolder {
 impl UnfinishedFolder {
     /// Starts a folder.
     pub(crate) fn create(place: TargetFolder) -> Result<Self> {
-        let folder = HiddenFolder::create_in(&place.parent)
-            .map_err(|error| cannot_write(&place.target, &error.to_string()))?;
+        let folder =
+            HiddenFolder::create_in(&place.parent).map_err(|error| write_failed(&place.target, &error))?;
         Ok(UnfinishedFolder { folder, place })
     }
 
@@ -95,7 +95,7 @@ impl UnfinishedFolder {
     /// Makes it appear.
     pub(crate) fn appear(self) -> Result<()> {
         let UnfinishedFolder { place, mut folder } = self;
-        let failed = |error: std::io::Error| cannot_write(&place.target, &error.to_string());
+        let failed = |error: std::io::Error| write_failed(&place.target, &error);
         let _turn = hidden::turn(&place.parent).map_err(failed)?;
         let _changing = hidden::changing();
         if !place.target.exists() {

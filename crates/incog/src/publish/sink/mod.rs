@@ -29,7 +29,7 @@ use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
-use crate::file::{PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
+use crate::file::{self, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
 use crate::source::Format;
@@ -292,7 +292,7 @@ impl Unfinished {
 
     /// Starts an output which is in another folder until it appears.
     fn start(place: FilePlace, folder: &Path) -> Result<Self> {
-        let failed = |error: std::io::Error| cannot_write(&place.name, &error.to_string());
+        let failed = |error: std::io::Error| write_failed(&place.name, &error);
         if place.path.as_os_str() == STANDARD {
             let to = Target::Standard(BufWriter::with_capacity(BUFFER, standard::output()?));
             let writer = Writer::Plain(Hashed { to, digest: Sha256::new() });
@@ -325,13 +325,13 @@ impl Unfinished {
 
     /// Appends bytes.
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write_all(bytes).map_err(|error| cannot_write(&self.place.name, &error.to_string()))
+        self.write_all(bytes).map_err(|error| write_failed(&self.place.name, &error))
     }
 
     /// Ends the output and brings it to the disk.
     pub(crate) fn finish(self) -> Result<Finished> {
         let Unfinished { place, writer } = self;
-        let failed = |error: std::io::Error| cannot_write(&place.name, &error.to_string());
+        let failed = |error: std::io::Error| write_failed(&place.name, &error);
         let Hashed { to, digest } = match writer {
             Writer::Plain(hashed) => hashed,
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
@@ -391,7 +391,7 @@ impl Finished {
 
     /// Makes it appear unless a file is there.
     pub(crate) fn appear_new(mut self) -> Result<Appeared> {
-        let failed = |error: std::io::Error| cannot_write(&self.place.name, &error.to_string());
+        let failed = |error: std::io::Error| write_failed(&self.place.name, &error);
         let Some(file) = &mut self.file else {
             return Ok(Appeared::New);
         };
@@ -465,7 +465,14 @@ impl Target {
 }
 
 fn cannot_write(path: &Path, problem: &str) -> Error {
-    // Nobody cares for the name that a file has before it is finished.
-    let problem = problem.split(" at path ").next().unwrap_or(problem);
-    Error::new(ErrorKind::Io, format!("cannot write `{}`: {problem}", path.display()))
+    not_written(path, Error::new(ErrorKind::Io, problem))
+}
+
+/// The same because of the system. Nobody cares for the name that a file has before it is finished.
+fn write_failed(path: &Path, error: &std::io::Error) -> Error {
+    not_written(path, file::cause(error))
+}
+
+fn not_written(path: &Path, cause: Error) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot write `{}`: {cause}", path.display())).with_source(cause)
 }

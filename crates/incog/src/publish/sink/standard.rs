@@ -7,8 +7,7 @@ use std::fs::File;
 
 use incog_core::Result;
 
-#[cfg(not(unix))]
-use crate::publish::sink::cannot_write;
+use crate::publish::sink::write_failed;
 #[cfg(unix)]
 use crate::publish::sink::{STANDARD, cannot_write};
 
@@ -22,7 +21,7 @@ pub fn check_standard_output() -> Result<()> {
 pub(super) fn output() -> Result<File> {
     use std::os::fd::AsFd;
 
-    let failed = |error: std::io::Error| cannot_write(STANDARD.as_ref(), &error.to_string());
+    let failed = |error: std::io::Error| write_failed(STANDARD.as_ref(), &error);
     let file = File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(failed)?);
     if is_lost(&file).map_err(failed)? {
         return Err(cannot_write(STANDARD.as_ref(), "standard output is closed")
@@ -51,6 +50,6 @@ fn is_lost(file: &File) -> std::io::Result<bool> {
 pub(super) fn output() -> Result<File> {
     use std::os::windows::io::AsHandle;
 
-    let failed = |error: std::io::Error| cannot_write("-".as_ref(), &error.to_string());
+    let failed = |error: std::io::Error| write_failed("-".as_ref(), &error);
     Ok(File::from(std::io::stdout().as_handle().try_clone_to_owned().map_err(failed)?))
 }

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use incog_core::{Error, ErrorKind, Result};
 
+use crate::file::cause;
 use crate::publish::sink::hidden::{self, HiddenFolder};
-use crate::publish::sink::{Finished, InFolder, cannot_write, folder_of, open_up};
+use crate::publish::sink::{Finished, InFolder, folder_of, open_up, write_failed};
 
 /// A folder that is made when the first file appears in it.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ impl NewFolder {
     pub(crate) fn look(folder: PathBuf) -> Result<Self> {
         let folder = NewFolder(folder);
         if !folder.parent().is_dir() {
-            return Err(folder.cannot("there is no such folder to make it in"));
+            return Err(folder.cannot(Error::input("there is no such folder to make it in")));
         }
         Ok(folder)
     }
@@ -40,15 +41,16 @@ impl NewFolder {
             || path.parent().and_then(place).is_some_and(|at| Some(at) == place(&self.0))
     }
 
-    fn cannot(&self, problem: &str) -> Error {
-        let problem = problem.split(" at path ").next().unwrap_or(problem);
-        Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {problem}", self.0.display()))
+    fn cannot(&self, cause: Error) -> Error {
+        Error::new(ErrorKind::Io, format!("cannot make the folder `{}`: {cause}", self.0.display()))
             .with_hint("only the last folder of the path is made")
+            .with_source(cause)
     }
 
-    /// Why a file in it cannot be written.
+    /// Why a file in it cannot be written: from what that comes from.
     pub(super) fn cannot_make(&self, error: &Error) -> Error {
-        self.cannot(error.to_string().rsplit("`: ").next().unwrap_or_default())
+        let cause = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+        self.cannot(Error::new(ErrorKind::Io, cause))
     }
 }
 
@@ -62,7 +64,7 @@ struct Placed {
 impl Placed {
     /// Gives a file its own name, and keeps what had it before.
     fn place(file: &mut Finished, at: &Path) -> Result<Option<Placed>> {
-        let failed = |error: std::io::Error| cannot_write(&file.place.name, &error.to_string());
+        let failed = |error: std::io::Error| write_failed(&file.place.name, &error);
         let Some(hidden) = &mut file.file else {
             return Ok(None);
         };
@@ -110,7 +112,7 @@ pub(crate) fn appear(mut files: Vec<Finished>, new_folder: Option<&NewFolder>) -
         return Ok(());
     };
     let name = last.place.name.clone();
-    let failed = |error: std::io::Error| cannot_write(&name, &error.to_string());
+    let failed = |error: std::io::Error| write_failed(&name, &error);
     let mut folders: Vec<PathBuf> = Vec::new();
     for file in files.iter().filter(is_file).filter(|file| file.place.folder == InFolder::Shared) {
         let inside = new_folder.filter(|folder| folder.holds(&file.place.path));
@@ -129,7 +131,7 @@ pub(crate) fn appear(mut files: Vec<Finished>, new_folder: Option<&NewFolder>) -
     {
         Some(folder) => {
             let made = HiddenFolder::create_now(folder.parent());
-            Some((folder, made.map_err(|error| folder.cannot(&error.to_string()))?))
+            Some((folder, made.map_err(|error| folder.cannot(cause(&error)))?))
         }
         None => None,
     };
@@ -145,7 +147,7 @@ pub(crate) fn appear(mut files: Vec<Finished>, new_folder: Option<&NewFolder>) -
             placed.extend(Placed::place(file, &at)?);
         }
         if let Some((folder, made)) = &mut new_folder {
-            let failed = |error: std::io::Error| folder.cannot(&error.to_string());
+            let failed = |error: std::io::Error| folder.cannot(cause(&error));
             made.rename(&folder.0).map_err(failed)?;
             #[cfg(unix)]
             std::fs::set_permissions(&folder.0, hidden::allowed(0o777)).map_err(failed)?;

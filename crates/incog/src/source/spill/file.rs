@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use incog_core::frequency::Store;
 use incog_core::{Error, ErrorKind, Result};
 
+use crate::file::cause;
+
 /// Bytes are added at the end, and read from anywhere by several threads.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
@@ -25,14 +27,13 @@ impl SpillFile {
     /// An empty file in a folder.
     pub(crate) fn create(folder: &Path) -> Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(|error| {
-            let text = error.to_string();
-            // Nobody cares for the name that it would have had.
-            let problem = text.split(" at path ").next().unwrap_or(&text);
+            let cause = cause(&error);
             Error::new(
                 ErrorKind::Io,
-                format!("cannot make a temporary file in `{}`: {problem}", folder.display()),
+                format!("cannot make a temporary file in `{}`: {cause}", folder.display()),
             )
             .with_hint("set TMPDIR to a folder with room for the coded table")
+            .with_source(cause)
         })?;
         #[cfg(not(unix))]
         let file = Mutex::new(file);

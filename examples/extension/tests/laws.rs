@@ -1,78 +1,19 @@
-//! What a crate outside the engine can add, touching no other file: privacy models, and a metric with sums of its own.
-//!
-//! *k-map* (Sweeney: k-Anonymity, 2002; ARX has it): every group's labels fit at least k rows of a population table that an
-//! attacker may know. It asks for the labels of groups, nothing else, so it could not be written on counts.
-//!
-//! *At most m rows of a value*: a model with a number that no other model has, with its own entry.
-//!
-//! *Loss, contributed*: LM once more, from weights of labels. Every search must find by it what it finds by the engine's own.
+//! The models, the metric and the algorithm of this crate against their definitions, in every search.
 
-use incog_core::algorithm::{
+use incog::unstable::engine::algorithm::{
     self, Aim, Answer, Family, Limits, MARKINGS, MondrianOptions, Search, Settings, TopDownOptions,
     Traversal, best_first, mondrian, optimum, top_down,
 };
-use incog_core::frequency::Rows;
-use incog_core::group::{Demand, Group};
-use incog_core::hierarchy::Attributes;
-use incog_core::judge::{self, JudgeKind, Problem};
-use incog_core::metric::{self, Contribution, Costs, LabelCounts, Metric, Needs, Statistics};
-use incog_core::privacy::{
-    Closure, KAnonymity, Model, Parameter, ParameterKind, Parameters, Policy, PrivacyModel, Sensitive,
-};
-use incog_core::recoding::{PerLevel, Recoding};
-use incog_core::registry::{Entry, Status};
-use incog_core::{ErrorKind, Progress, Result};
+use incog::unstable::engine::frequency::Rows;
+use incog::unstable::engine::judge::{self, JudgeKind, Problem};
+use incog::unstable::engine::metric::{self, Costs, LabelCounts, Metric, Statistics};
+use incog::unstable::engine::privacy::{KAnonymity, Parameters, Policy, PrivacyModel, Sensitive};
+use incog::unstable::engine::recoding::{PerLevel, Recoding};
+use incog::unstable::engine::registry::{self, Entry};
+use incog::{Anonymizer, ErrorKind, Hierarchy, Progress};
+use incog_extension::{AT_MOST, CLIMB, ContributedLoss, KMap};
 use incog_testkit::{Sample, algorithms, naive, random};
 use proptest::prelude::*;
-
-/// Every group's labels fit at least k rows of the population.
-///
-/// Absorbing: a more general label, or one attribute less, fits every row that the label fitted before.
-#[derive(Debug)]
-struct KMap {
-    k: usize,
-    /// The population: for each attribute, the label of each row at each level.
-    labels: Vec<Vec<Vec<u32>>>,
-    n_rows: usize,
-}
-
-impl KMap {
-    fn new(k: usize, population: &[Vec<String>], attributes: &Attributes) -> Self {
-        let labels = attributes.iter().enumerate().map(|(at, attribute)| {
-            let hierarchy = attribute.hierarchy();
-            let leaves = population.iter().map(|row| hierarchy.labels(0).code(&row[at]).unwrap());
-            let leaves: Vec<u32> = leaves.collect();
-            let at_level = |level| leaves.iter().map(|&leaf| hierarchy.generalize(leaf, 0, level)).collect();
-            (0..=attribute.height()).map(at_level).collect()
-        });
-        KMap { k, labels: labels.collect(), n_rows: population.len() }
-    }
-}
-
-impl PrivacyModel for KMap {
-    fn describe(&self) -> String {
-        format!("{}-map", self.k)
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::Absorbing
-    }
-
-    fn demand(&self) -> Demand {
-        Demand { labels: true, ..Demand::default() }
-    }
-
-    fn admits(&self, group: Group<'_>) -> Result<bool> {
-        let mut fits = vec![true; self.n_rows];
-        for (attribute, labels) in self.labels.iter().enumerate() {
-            if let Some((level, label)) = group.label(attribute)? {
-                let labels = &labels[usize::from(level)];
-                fits.iter_mut().zip(labels).for_each(|(fits, other)| *fits &= *other == label);
-            }
-        }
-        Ok(fits.into_iter().filter(|&fits| fits).count() >= self.k)
-    }
-}
 
 /// Rows of any leaves of the sample's hierarchies, whether or not they occur in it.
 fn population(sample: &Sample, picks: &[u8]) -> Vec<Vec<String>> {
@@ -181,7 +122,7 @@ fn recodings_that_judge_groups_without_labels_refuse_the_model_by_its_name() {
     let costs = Costs::new(problem, &attributes).unwrap();
     let aim = Aim { costs: &costs, metric: metric::ALL[0].item };
     let progress = Progress::new();
-    let check = |what: &str, error: incog_core::Error| {
+    let check = |what: &str, error: incog::Error| {
         assert_eq!(error.kind(), ErrorKind::Policy, "{what}: {error}");
         assert!(error.to_string().contains("cannot promise 2-map"), "{what}: {error}");
         assert!(error.hint().is_some_and(|hint| hint.contains("full-domain")), "{what}");
@@ -201,55 +142,6 @@ fn recodings_that_judge_groups_without_labels_refuse_the_model_by_its_name() {
     let domains = vec![None; attributes.len()];
     let options = MondrianOptions { domains, ..MondrianOptions::default() };
     check("mondrian", mondrian(problem, &attributes, options, &progress).unwrap_err());
-}
-
-/// Every group has at most m rows of each value.
-#[derive(Debug)]
-struct AtMost {
-    sensitive: Sensitive,
-    m: u64,
-}
-
-const M: Parameter = Parameter {
-    name: "m",
-    kind: ParameterKind::Whole,
-    expects: "a whole number from 1",
-    about: "How many rows of a value a group may have.",
-    samples: &["1", "3"],
-};
-
-const AT_MOST: Entry<Model> = Entry {
-    name: "at-most-m",
-    summary: "no group has more than m rows of a value",
-    reference: "made up",
-    doc: "",
-    status: Status::Preview,
-    item: Model {
-        required: &[Parameter::SENSITIVE, M],
-        optional: &[],
-        build: |parameters| {
-            let (sensitive, m) = (parameters.sensitive()?, parameters.whole(&M)?);
-            Ok(Box::new(AtMost { sensitive, m }))
-        },
-    },
-};
-
-impl PrivacyModel for AtMost {
-    fn describe(&self) -> String {
-        format!("at most {} rows of each value of `{}`", self.m, self.sensitive.name())
-    }
-
-    fn closure(&self) -> Closure {
-        Closure::None
-    }
-
-    fn demand(&self) -> Demand {
-        self.sensitive.demand()
-    }
-
-    fn admits(&self, group: Group<'_>) -> Result<bool> {
-        Ok(self.sensitive.counts(group)?.iter().all(|&(_, n)| n <= self.m))
-    }
 }
 
 proptest! {
@@ -288,49 +180,6 @@ proptest! {
                 prop_assert_eq!(&found, &expected, "{:?}", search);
             }
         }
-    }
-}
-
-/// LM from weights: leaves under the label less one.
-struct ContributedLoss;
-
-static OTHER_LEAVES: Contribution = Contribution { name: "other leaves", weight: |covers| covers.leaves - 1 };
-
-impl ContributedLoss {
-    /// What cells have lost, and the most that they could lose; a single leaf loses 1 where it is suppressed.
-    fn lost(costs: &Costs, at: usize, node: &Statistics) -> (u128, u128) {
-        match costs.most_weight(&OTHER_LEAVES, at) {
-            0 => (node.suppressed_rows.into(), u128::from(costs.n_rows)),
-            most => (costs.weighed(&OTHER_LEAVES, at, node), most),
-        }
-    }
-}
-
-impl Metric for ContributedLoss {
-    fn score(&self, costs: &Costs, node: &Statistics) -> f64 {
-        let terms = (0..costs.weights.len()).map(|at| self.term(costs, at, node).unwrap());
-        terms.sum::<f64>() / costs.weights.iter().sum::<f64>()
-    }
-
-    fn term(&self, costs: &Costs, at: usize, node: &Statistics) -> Option<f64> {
-        let (lost, most) = ContributedLoss::lost(costs, at, node);
-        Some(costs.weights[at] * if most == 0 { 0.0 } else { lost as f64 / most as f64 })
-    }
-
-    fn of_sum(&self, costs: &Costs, sum: f64) -> f64 {
-        sum / costs.weights.iter().sum::<f64>()
-    }
-
-    fn contributes(&self) -> Option<&'static Contribution> {
-        Some(&OTHER_LEAVES)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Suppression
-    }
-
-    fn uses_weights(&self) -> bool {
-        true
     }
 }
 
@@ -373,7 +222,7 @@ proptest! {
         }
         // A level for each value: an exact search finds as good an answer, and its sums are those of its release.
         for name in ["attribute-suppression", "full-subtree", "unrestricted"] {
-            let entry = incog_core::registry::find(algorithm::ALL, name).unwrap();
+            let entry = registry::find(algorithm::ALL, name).unwrap();
             let found = [own, other].map(|metric| {
                 let aim = Aim { costs: &costs, metric };
                 let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
@@ -403,4 +252,45 @@ proptest! {
             prop_assert!(is_close(score(&statistics), other.score(&costs, &statistics)), "{}", entry.name);
         }
     }
+}
+
+/// A table that no row of looks like another as collected.
+fn table() -> Anonymizer {
+    Anonymizer::new([
+        ("zip", vec!["53715", "53710", "53703", "53706"]),
+        ("age", vec!["34", "36", "51", "58"]),
+    ])
+    .quasi_identifier("zip", Hierarchy::mask_right().length(5))
+    .quasi_identifier("age", Hierarchy::intervals([5, 10, 20]))
+    .k(2)
+}
+
+#[test]
+fn an_algorithm_from_outside_is_run_verified_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let anonymizer = table().own_algorithm(&CLIMB).key_file(folder.path().join("incog.key"));
+    assert!(anonymizer.to_job().unwrap().contains("algorithm = \"climb\""));
+    let release = anonymizer.clone().anonymize().unwrap();
+    let levels: Vec<u8> = release.report().levels.iter().map(|(_, level, _)| *level).collect();
+    assert_eq!(levels, [2, 2], "the lowest of the equal levels at which two rows look alike");
+    assert_eq!(release.report().algorithm, "climb");
+    assert!(release.report().checked.holds());
+    let path = folder.path().join("release.csv");
+    let record = release.write(&path).unwrap().unwrap();
+    let record_text = std::fs::read_to_string(&record).unwrap();
+    assert!(record_text.contains("algorithm = \\\"climb\\\""), "{record_text}");
+    // Whoever has the record alone does not know the algorithm, and needs not to.
+    assert!(incog::Verifier::new(&path).record(&record).verify().unwrap().holds());
+    assert!(incog::Verifier::new(&path).record(&record).against(anonymizer).verify().unwrap().holds());
+}
+
+#[test]
+fn a_traversal_under_a_name_of_ones_own_is_what_a_search_reports() {
+    let report = table().own_algorithm(&incog_extension::WALK).search().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    assert_eq!(json["algorithm"], "walk");
+    let listed = table().algorithm("bottom-up").search().unwrap();
+    assert_eq!((listed.algorithm, report.satisfying), ("bottom-up", listed.satisfying));
+    let error = table().own_algorithm(&CLIMB).search().unwrap_err();
+    assert_eq!(error.to_string(), "`climb` finds one release: there are no generalizations to list");
 }

@@ -1,0 +1,215 @@
+//! Is a release what is claimed of it? One way to ask, whatever the release is and whatever is at hand.
+//!
+//! | at hand | what is checked |
+//! |---|---|
+//! | the job with its data | every claim, against the data |
+//! | the job with its data, and the record | the same, and every key of the record, made anew |
+//! | the record | what everybody can recompute |
+//! | names of columns and k | what can be seen from one file |
+//!
+//! Whether the release is one table or a database is told by the job; without one by the record; without both a folder is a
+//! database.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use incog_core::{Error, Result};
+use incog_verify::{ClaimKind, Claims, Finding, RecodingClaim, Report, check};
+
+use crate::anonymizer::Anonymizer;
+use crate::claim::file::read_release;
+use crate::database::{self, DatabasePlan};
+use crate::job::{AnyJob, DatabaseJob};
+use crate::plan::Asked;
+use crate::publish::check::{check_against_record, check_file, check_with_record};
+use crate::publish::record::{Key, PublicKey, Record, Trust};
+
+/// Checks a release, from whatever tool: a file, or the folder of a database.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, Verifier};
+///
+/// # fn main() -> incog::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("release.csv");
+/// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+/// let anonymizer = Anonymizer::new(table)
+///     .quasi_identifier("zip", Hierarchy::mask_right())
+///     .k(2)
+///     .key_file(folder.path().join("incog.key"));
+/// let record = anonymizer.clone().anonymize()?.write(&path)?.expect("a record is written");
+///
+/// let by_everybody = Verifier::new(&path).record(&record).verify()?;
+/// let by_the_publisher = Verifier::new(&path).record(&record).against(anonymizer).verify()?;
+/// assert!(by_everybody.holds() && by_the_publisher.holds());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is checked before `verify`"]
+pub struct Verifier {
+    release: PathBuf,
+    delimiter: Option<u8>,
+    recoding: RecodingClaim,
+    against: Option<Anonymizer>,
+    record: Option<PathBuf>,
+    key: Option<Key>,
+    publisher: Option<PublicKey>,
+    claims: Option<Claims<'static>>,
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verifier").field("release", &self.release).finish_non_exhaustive()
+    }
+}
+
+impl Verifier {
+    /// Starts with a released file, or the folder of a database.
+    pub fn new(release: impl Into<PathBuf>) -> Self {
+        Verifier {
+            release: release.into(),
+            delimiter: None,
+            recoding: RecodingClaim::FullDomain,
+            against: None,
+            record: None,
+            key: None,
+            publisher: None,
+            claims: None,
+        }
+    }
+
+    /// Compares with these data and this policy.
+    pub fn against(mut self, anonymizer: Anonymizer) -> Self {
+        self.against = Some(anonymizer);
+        self
+    }
+
+    /// Recomputes the record in this file, as far as what else is at hand allows.
+    pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
+        self.record = Some(path.into());
+        self
+    }
+
+    /// The publisher's key: the record's seal must be made with it, and its digests can be recomputed.
+    pub fn key(mut self, key: Key) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// The publisher's public key: the record must be signed with the private key of the pair.
+    pub fn publisher(mut self, key: PublicKey) -> Self {
+        self.publisher = Some(key);
+        self
+    }
+
+    /// What separates the fields of CSV files; the job's or the record's, or found out, unless given.
+    pub fn delimiter(mut self, delimiter: u8) -> Self {
+        self.delimiter = Some(delimiter);
+        self
+    }
+
+    /// The release was generalized cell by cell, not column by column. Not needed where the job or the record says so.
+    pub fn local(mut self) -> Self {
+        self.recoding = RecodingClaim::Local;
+        self
+    }
+
+    /// What is claimed of a file of which there is neither a job nor a record.
+    pub fn claims(mut self, claims: Claims<'static>) -> Self {
+        self.claims = Some(claims);
+        self
+    }
+
+    /// Checks every claim. The report says which hold.
+    pub fn verify(mut self) -> Result<Report> {
+        let trust = Trust { key: self.key.as_ref(), publisher: self.publisher.as_ref() };
+        let record = self.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
+        let mut report = match self.against.take() {
+            Some(Anonymizer { job: AnyJob::Database(job), progress, .. }) => {
+                let plan =
+                    self.for_database(record.as_ref(), || DatabasePlan::for_verification(&job, &progress))?;
+                let record = record.as_ref().map(|record| (record, self.key.as_ref()));
+                plan.check_folder(&self.release, self.delimiter, record)
+            }
+            Some(anonymizer) => self.check_table(anonymizer, record.as_ref()),
+            None => self.check_alone(record.as_ref()),
+        }?;
+        report.findings.extend(record.and_then(|record| self.signed(record)));
+        Ok(report)
+    }
+
+    /// Against the job and the data of one table.
+    fn check_table(&self, anonymizer: Anonymizer, record: Option<&Record>) -> Result<Report> {
+        let (progress, release, delimiter) =
+            (Arc::clone(&anonymizer.progress), &self.release, self.delimiter);
+        let Some(record) = record else {
+            let plan = anonymizer.plan(Asked::ONE)?;
+            return check_file(&plan, release, delimiter, self.recoding.clone(), &progress);
+        };
+        let key = self.key.as_ref();
+        let plan = anonymizer.like(record, key)?.plan(Asked::ONE)?;
+        check_with_record(&plan, release, delimiter, record, key, &progress)
+    }
+
+    /// Without a job and data.
+    fn check_alone(&self, record: Option<&Record>) -> Result<Report> {
+        let (release, delimiter) = (self.release.as_path(), self.delimiter);
+        match record {
+            Some(record) if record.is_of_database() => {
+                let job = self.for_database(Some(record), || record.job())?;
+                let job: Option<DatabaseJob> = job.database();
+                let job = job.ok_or_else(|| Error::input("the record's job is not about a database"))?;
+                database::check_against_record(release, record, &job, delimiter)
+            }
+            _ if release.is_dir() => Err(self.is_a_folder(record)),
+            Some(record) => check_against_record(release, record, delimiter),
+            None => {
+                let claims = self.claims.as_ref().ok_or_else(|| {
+                    Error::input("nothing is said that the release could be compared with")
+                        .with_hint("give the job with its data, the record, or claims")
+                })?;
+                Ok(check(&*read_release(release, delimiter)?, claims))
+            }
+        }
+    }
+
+    /// Makes what a database is checked with, unless something that was said is about one table.
+    fn for_database<T>(&self, record: Option<&Record>, make: impl FnOnce() -> Result<T>) -> Result<T> {
+        if record.is_some_and(|record| !record.is_of_database()) {
+            return Err(Error::input("the record is of one table, and the job is about a database")
+                .with_hint("use the job that the record was made with"));
+        }
+        if self.recoding != RecodingClaim::FullDomain {
+            return Err(Error::input(
+                "--local is for one table: the rows of a database are recoded person by person",
+            ));
+        }
+        make()
+    }
+
+    /// Why a folder cannot be checked.
+    fn is_a_folder(&self, record: Option<&Record>) -> Error {
+        match record {
+            Some(_) => Error::input("the release is a folder, and the record is of one table")
+                .with_hint("give the released file"),
+            None => Error::input(
+                "the release is a folder; columns alone do not say how its tables belong together",
+            )
+            .with_hint("give --job, or the --record in the folder"),
+        }
+    }
+
+    /// What there is to say of a record's signature, which was found to be right when it was read.
+    fn signed(&self, record: Record) -> Option<Finding> {
+        let key = record.publisher?;
+        Some(Finding {
+            kind: ClaimKind::Signature,
+            claim: "the record is signed".into(),
+            found: match self.publisher {
+                Some(_) => "with the publisher's key".into(),
+                None => format!("with {key}; whether that is the publisher's, --publisher tells"),
+            },
+            holds: true,
+        })
+    }
+}
