@@ -58,10 +58,10 @@ pub(crate) struct Arguments {
     /// No value has a greater share of a group: 0.5, 50% or 1/2
     #[arg(long, value_name = "SHARE", requires = "sensitive", value_parser = share)]
     alpha: Option<Fraction>,
-    /// Every group has at least so many distinct values
+    /// Every group has at least L distinct values
     #[arg(long, value_name = "L", requires = "sensitive", value_parser = clap::value_parser!(u64).range(1..))]
     distinct_l: Option<u64>,
-    /// Every group's entropy is at least that of so many equal shares
+    /// Every group's entropy is at least that of L equal shares
     #[arg(long, value_name = "L", requires = "sensitive", value_parser = at_least_one)]
     entropy_l: Option<Fraction>,
     /// A group's first value is less than C times as frequent as all from the L-th on: 3,2

@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
 
-/// In place of the code of a person, or of that person's value: there is none. No column has so many values.
+/// In place of the code of a person, or of that person's value: there is none. No column has as many values as this.
 pub(crate) const NOBODY: u32 = u32::MAX - 1;
 
 /// The code of each row's person, given the column that says so; [`NOBODY`] where it is missing. An empty text names nobody
@@ -565,7 +565,7 @@ impl ChangingGroup {
         self.add_rows(facts, 1);
     }
 
-    /// So many more rows of one kind.
+    /// Adds `n` rows of one kind.
     pub(crate) fn add_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
@@ -583,7 +583,7 @@ impl ChangingGroup {
         self.remove_rows(facts, 1);
     }
 
-    /// So many rows of one kind less; the group must have them.
+    /// Takes away `n` rows of one kind; the group must have them.
     pub(crate) fn remove_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
