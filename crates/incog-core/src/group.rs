@@ -10,13 +10,13 @@
 //! | histogram of a sensitive column | adds, value by value | (group, value, count) triples |
 //! | persons by value of a sensitive column | unites, value by value | the (group, value, person) triples |
 //!
-//! A row may be about nobody, where it does not say about whom ([`persons_of`]): it is a row of its group like any other, but
+//! A row may be about nobody, where it does not say about whom (`persons_of`): it is a row of its group like any other, but
 //! neither a person nor a person's value.
 //!
 //! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
 //! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
 //!
-//! The *labels* of a group are no measure: they are its name, which a frequency set knows anyway ([`Names`]). A model that asks
+//! The *labels* of a group are no measure: they are its name, which a frequency set knows anyway (`Names`). A model that asks
 //! for them ([`Group::label`]) works where groups are those of a node. Where recoding is local, groups are judged before
 //! they have labels, and such a model is refused.
 
