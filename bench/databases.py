@@ -80,7 +80,7 @@ SYNTHEA = {
 
 
 def students(count):
-    """The folder of a database of so many students; made on first use."""
+    """The folder of a database of `count` students; made on first use."""
     folder = FOLDER / f"students-{count}"
     if not (folder / "book.csv").exists():
         part = folder.with_suffix(".part")

@@ -52,7 +52,7 @@ def in_bytes(size):
 
 
 def table(python, rows):
-    """A Parquet table of so many rows; made on first use."""
+    """A Parquet table of `rows` rows; made on first use."""
     data, hierarchies = FOLDER / f"landsend-{rows}-drawn.parquet", FOLDER / "landsend-hierarchies-drawn"
     if not data.exists() or not hierarchies.exists():
         print(f"making {rows:,} rows", file=sys.stderr)

@@ -134,7 +134,7 @@ impl Dataset {
         Ok(Dataset { attributes: Attributes::new(attributes.collect::<Result<_>>()?)?, ..data })
     }
 
-    /// So many of the table's rows, evenly spread.
+    /// `n_rows` of the table's rows, evenly spread.
     pub(crate) fn thinned(&self, n_rows: usize) -> Result<Self> {
         let n_all = self.table.n_rows();
         let columns = self.table.columns().iter().map(|column| {

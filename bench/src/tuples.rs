@@ -14,7 +14,7 @@ use incog_core::table::Column;
 
 use crate::dataset::Dataset;
 
-/// At most so many attributes.
+/// Attributes, at most.
 const WIDTH: usize = 4;
 
 pub(crate) struct Tuples<'a> {

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     job: JobArguments,
     #[command(flatten)]
     output: OutputArguments,
-    /// Do to DATA what was done to the release of this record: the same levels, suppressed and verified anew
+    /// Apply the levels of this record's release to DATA; rows are suppressed and verified anew
     #[arg(long, value_name = "RECORD")]
     replay: Option<PathBuf>,
 }

@@ -57,18 +57,18 @@ enum Command {
     ///
     /// Picks the generalization that satisfies the job's policy and is best by its metric, applies it, has the result
     /// checked independently, and only then writes it. With `--algorithm top-down` rows of one column stand at different
-    /// levels. A job with [database] is about persons in many tables, and its release is a folder. Exit code 0 if written,
+    /// levels. A job with `[database]` is about persons in many tables, and its release is a folder. Exit code 0 if written,
     /// 1 if nothing satisfies the policy, 2 on errors.
     Anonymize(anonymize::Arguments),
     /// Find every generalization that satisfies the policy
     ///
     /// Prints which combinations of levels satisfy the job's policy, the minimal ones among them, and the best by
-    /// the job's metric. With a range of k (`-k 2..100`) instead the best generalization for each k: what one more
-    /// person a group costs. Exit code 0 if there are any, 1 if there are none, 2 on errors.
+    /// the job's metric. With a range of k (`-k 2..100`) it prints the best generalization for each k instead:
+    /// what one more person in a group costs. Exit code 0 if there are any, 1 if there are none, 2 on errors.
     Search(search::Arguments),
     /// Compare recoding models on the same data
     ///
-    /// Makes and verifies a release by each model, measures it and prints one table; nothing of them is written. Exit code
+    /// Makes and verifies a release by each model, measures it and prints one table; no release is written. Exit code
     /// 0 if any model has a release, 1 if none has, 2 on errors.
     Compare(compare::Arguments),
     /// Check a released file, from whatever tool

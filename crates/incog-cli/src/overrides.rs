@@ -39,7 +39,7 @@ pub(crate) struct JobArguments {
     /// Columns that are released as they are
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
     other: Vec<String>,
-    /// What all columns are that nobody names
+    /// The role of every column that no flag names
     #[arg(long, value_name = "ROLE", value_enum, help_heading = "Columns")]
     rest: Option<Rest>,
     /// A folder with a hierarchy file NAME.csv for quasi-identifiers; those without one are kept or become *
@@ -56,13 +56,13 @@ pub(crate) struct JobArguments {
     /// Size of the smallest group; for `incog search` also a range such as 2..100, ends included
     #[arg(short, long, allow_negative_numbers = true, value_parser = k_or_range, help_heading = "Policy")]
     k: Option<K>,
-    /// How many rows, of a database persons, may be left out: a count or a share like 1%
+    /// How many rows may be left out (of a database: how many persons): a count or a share like 1%
     #[arg(long, value_name = "ROWS|SHARE", help_heading = "Policy")]
     suppression: Option<String>,
     /// The column that says whom a row is about, where a person may have several: k then counts persons
     #[arg(long, value_name = "NAME", help_heading = "Policy")]
     unit: Option<String>,
-    /// What rows are that do not say whom they are about: an error, or rows of nobody, who is no person [default: refuse]
+    /// What to do with rows that do not say whom they are about: refuse them, or count them as nobody's [default: refuse]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Policy")]
     missing_unit: Option<MissingUnitFlag>,
     /// A privacy model of a sensitive column, with its parameters: 'alpha-k:sensitive=occupation,alpha=0.5'. Entries of a
@@ -78,13 +78,13 @@ pub(crate) struct JobArguments {
     /// direct or transitive [default: transitive]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     marking: Option<String>,
-    /// With incognito: what to do with a column at a level of a single label, take over the verdict of the others, or group
-    /// as the paper does [default: take-over]
+    /// With incognito, for a column at a level of a single label: take over the verdict of the other columns, or group as the
+    /// paper does [default: take-over]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Search")]
     one_label: Option<OneLabelFlag>,
     #[arg(long, value_name = "NAME", help_heading = "Search", help = metric_help())]
     metric: Option<String>,
-    /// What the generalization is chosen by: all that is required, or k-only [default: all]
+    /// Which requirements choose the generalization: all of them, or k-only [default: all]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     decide: Option<String>,
     /// How many attribute subsets to search at a time [default: 1]; with recodings that are not by whole columns, how

@@ -53,19 +53,19 @@ pub(crate) struct Arguments {
     /// Sensitive columns, separated by commas: alpha, l and t are measured, and compared with what follows
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     sensitive: Vec<String>,
-    /// No value has a greater share of a group: 0.5, 50% or 1/2
+    /// No value has a greater share of a group than this: 0.5, 50% or 1/2
     #[arg(long, value_name = "SHARE", requires = "sensitive", value_parser = share)]
     alpha: Option<Fraction>,
-    /// Every group has at least so many distinct values
+    /// Every group has at least L distinct values
     #[arg(long, value_name = "L", requires = "sensitive", value_parser = clap::value_parser!(u64).range(1..))]
     distinct_l: Option<u64>,
-    /// Every group's entropy is at least that of so many equal shares
+    /// Every group's entropy is at least that of L equal shares
     #[arg(long, value_name = "L", requires = "sensitive", value_parser = at_least_one)]
     entropy_l: Option<Fraction>,
-    /// A group's first value is less than C times as frequent as all from the L-th on: 3,2
+    /// A group's most frequent value has less than C times the rows of all values from the L-th on: 3,2
     #[arg(long, value_name = "C,L", requires = "sensitive", value_parser = c_and_l)]
     recursive: Option<(Fraction, u64)>,
-    /// No group's distribution is farther from the whole file's, between 0 and 1
+    /// No group's distribution of values is farther than this from the whole file's: 0 to 1
     #[arg(long, value_name = "DISTANCE", requires = "sensitive", value_parser = share)]
     t: Option<Fraction>,
     /// Measure t by the order of values, which must be numbers; otherwise all values are equally far apart

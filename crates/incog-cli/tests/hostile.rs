@@ -262,7 +262,7 @@ fn three_hundred_columns_and_a_cell_of_a_megabyte_are_released() {
     assert!(said.stderr.len() < 1000);
 }
 
-/// A text in units of so many bytes, the first byte of each first or last.
+/// A text in units of `n_bytes` bytes, the first byte of each first or last.
 fn wide(text: &str, n_bytes: usize, is_big: bool) -> Vec<u8> {
     let unit = |byte: u8| {
         let mut unit = vec![0; n_bytes];

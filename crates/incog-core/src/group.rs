@@ -10,13 +10,13 @@
 //! | histogram of a sensitive column | adds, value by value | (group, value, count) triples |
 //! | persons by value of a sensitive column | unites, value by value | the (group, value, person) triples |
 //!
-//! A row may be about nobody, where it does not say about whom ([`persons_of`]): it is a row of its group like any other, but
+//! A row may be about nobody, where it does not say about whom (`persons_of`): it is a row of its group like any other, but
 //! neither a person nor a person's value.
 //!
 //! [`Measures`] holds them for all groups of a frequency set side by side, so that roll-up, projection and scan
 //! share one merge. What a policy does not [`Demand`] is neither counted nor carried.
 //!
-//! The *labels* of a group are no measure: they are its name, which a frequency set knows anyway ([`Names`]). A model that asks
+//! The *labels* of a group are no measure: they are its name, which a frequency set knows anyway (`Names`). A model that asks
 //! for them ([`Group::label`]) works where groups are those of a node. Where recoding is local, groups are judged before
 //! they have labels, and such a model is refused.
 
@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::table::Column;
 use crate::table::label::EMPTY_TEXT;
 
-/// In place of the code of a person, or of that person's value: there is none. No column has so many values.
+/// In place of the code of a person, or of that person's value: there is none. No column has as many values as this.
 pub(crate) const NOBODY: u32 = u32::MAX - 1;
 
 /// The code of each row's person, given the column that says so; [`NOBODY`] where it is missing. An empty text names nobody
@@ -565,7 +565,7 @@ impl ChangingGroup {
         self.add_rows(facts, 1);
     }
 
-    /// So many more rows of one kind.
+    /// Adds `n` rows of one kind.
     pub(crate) fn add_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;
@@ -583,7 +583,7 @@ impl ChangingGroup {
         self.remove_rows(facts, 1);
     }
 
-    /// So many rows of one kind less; the group must have them.
+    /// Takes away `n` rows of one kind; the group must have them.
     pub(crate) fn remove_rows(&mut self, facts: RowFacts<'_>, n: u64) {
         debug_assert!(self.is_sorted);
         let Measures { rows, persons, histograms, .. } = &mut self.measures;

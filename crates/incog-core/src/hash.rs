@@ -259,7 +259,7 @@ mod tests {
     }
 
     const N: usize = 2048;
-    /// As many bits as a table of twice so many slots has.
+    /// The bits of a slot's number in a table of `2 * N` slots.
     const SLOT: u64 = (2 * N as u64) - 1;
 
     #[test]

@@ -50,7 +50,7 @@ struct Strings<'a> {
     /// Are there rows about nobody?
     has_unit: bool,
     hands_over: HandsOver,
-    /// As if each row were there so many times.
+    /// Each row counts as this number of rows.
     times: u64,
     room: Option<u64>,
     n_asked: AtomicU64,

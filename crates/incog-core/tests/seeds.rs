@@ -53,7 +53,7 @@ fn results(sample: &Sample, k: u64, budget: u64, widths: &[KeyWidth], is_small: 
 fn nothing_that_is_found_depends_on_the_seed() {
     let small = (0..4).map(|at| SampleColumn::skewed(at, 3000, 40, &[5, 40])).collect();
     let small = Sample::new(small);
-    // So many rows that keys are dealt to parts, and so many values that there is no counter for every cell.
+    // Enough rows for keys to be dealt to parts, and too many values for a counter for every cell.
     let large = [(0, 900, &[30, 900][..]), (1, 700, &[7, 700]), (2, 600, &[600])];
     let large = large.map(|(at, n_values, steps)| SampleColumn::skewed(at, 300_000, n_values, steps));
     let large = Sample::new(large.to_vec());

@@ -22,7 +22,7 @@ use proptest::prelude::*;
 struct Bytes {
     bytes: Vec<u8>,
     n_read: AtomicU64,
-    /// After so many bytes nothing can be read any more.
+    /// Bytes after which nothing can be read any more.
     fails_after: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// Compares the best node by loss with that of records in memory, for some k and budgets, with rooms of so many bytes.
+/// Compares the best node by loss with that of records in memory, for some k and budgets, with each room in bytes.
 /// Returns the fewest nodes that were judged to find it in memory.
 fn check_rooms(columns: Vec<SampleColumn>, policies: &[(u64, u64)], rooms: &[u64]) -> usize {
     let sample = Sample::new(columns);
@@ -150,7 +150,7 @@ fn large_tables_are_judged_in_parts() {
     check_rooms(columns, &policies, &[1 << 19, 1 << 22, 1 << 30]);
 }
 
-/// Rows so many that sets are made for what will be asked, if there is room for them.
+/// There are enough rows for sets to be made for what will be asked, if there is room for them.
 #[test]
 fn whatever_the_room_for_sets_the_best_is_the_same() {
     let n_rows = 5000;

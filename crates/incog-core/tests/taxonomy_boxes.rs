@@ -49,7 +49,7 @@ struct World {
     illnesses: Vec<String>,
 }
 
-/// The day so many days after 2000-01-01, and back: only what random tables need.
+/// The days from 2000-01-01 on, and back to numbers: only what random tables need.
 const MONTHS: [(&str, i64); 5] =
     [("1999-12-", 31), ("2000-01-", 31), ("2000-02-", 29), ("2000-03-", 31), ("2000-04-", 30)];
 

@@ -49,7 +49,7 @@ impl PrivacyModel for Share {
     }
 }
 
-/// At least so many different values.
+/// Each group has at least this number of different values.
 #[derive(Debug, Clone, Copy)]
 struct Distinct(usize);
 

@@ -170,7 +170,7 @@ impl Bits {
         self.and_count_on(Path::best(), other)
     }
 
-    /// How many records are in both sets, or some number that is at least `enough` as soon as there are so many.
+    /// How many records are in both sets. Once `enough` are found, the count may stop: any number of at least `enough`.
     ///
     /// Reads at most 4 KiB of each set, or twice what had to be read.
     pub fn and_count_until(&self, other: &Bits, enough: u64) -> u64 {

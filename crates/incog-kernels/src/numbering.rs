@@ -227,7 +227,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// Fields at these places with so many bits, and words that have up to `n_values` of their patterns.
+    /// Fields at these places (offset, bits), and words that have up to `n_values` of their patterns.
     fn fields_and_words(places: &[(u32, u32)], n_values: u64) -> (Vec<Field>, Vec<u64>) {
         let drawn = draw(3000 * places.len(), n_values);
         let words: Vec<u64> = drawn

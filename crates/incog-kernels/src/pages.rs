@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Allocations of so many bytes are worth asking for.
+/// Bytes. Allocations of at least this size are worth asking for.
 const LARGE: usize = 4 << 20;
 
 /// The system's allocator, with large pages for large allocations.

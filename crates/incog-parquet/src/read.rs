@@ -49,11 +49,12 @@ use crate::text::{Formatter, in_utc};
 /// Rows of one column decoded at a time; between two batches it is asked whether to go on.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// Up to so many columns are read each by a reader of its own. A reader looks through the whole schema, so beyond that some share one,
+/// Columns. Up to this many are read by a reader each. A reader looks through the whole schema: where there are more, columns
+/// share readers.
 const MOST_READERS: usize = 1024;
-/// and there are so many.
+/// Readers, where columns share them.
 const SHARED_READERS: usize = 64;
-/// Of columns that share a reader, at least so many rows are decoded at a time.
+/// Rows of columns with a shared reader that are decoded at a time, at least.
 const LEAST_ROWS: usize = 1 << 8;
 
 /// An open Parquet file whose schema has been read.
@@ -213,7 +214,7 @@ struct Pulled {
 }
 
 impl Pulled {
-    /// Appends so many rows, or all that are left.
+    /// Appends the given number of rows, or all that are left.
     fn append(
         &mut self,
         n_rows: usize,

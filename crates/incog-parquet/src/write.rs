@@ -29,7 +29,7 @@ use crate::read::io_error;
 use crate::text_chunk::{TextChunk, Texts};
 use crate::{ColumnType, text, text_chunk};
 
-/// A row group ends when it has so many rows.
+/// Rows in a row group, at most.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// One column of a release, to be written: row `i` has the label `labels[codes[i]]`.

@@ -65,7 +65,7 @@ fn parents(n_rows: Range<usize>) -> impl Strategy<Value = Vec<(Index, bool)>> {
     )
 }
 
-/// Databases of up to so many persons.
+/// Databases of up to `max_persons` persons.
 pub fn databases(max_persons: usize) -> impl Strategy<Value = TextDatabase> {
     let table = |n_rows: Range<usize>| {
         (

@@ -45,7 +45,7 @@ fn hierarchy(n_leaves: usize, height: usize, missing: bool, picks: &[u8]) -> Vec
     rows
 }
 
-/// A hierarchy of some values with so many levels above them.
+/// A hierarchy of some values, with `height` levels above them.
 ///
 /// `picks` decide the shape; any numbers will do.
 pub fn hierarchy_of(values: &[String], height: usize, picks: &[u8]) -> Vec<Vec<String>> {
@@ -84,7 +84,7 @@ pub fn sample(max_columns: usize, max_rows: usize) -> impl Strategy<Value = Samp
     })
 }
 
-/// Weights for up to so many columns, some of them 0.
+/// Weights for up to `max_columns` columns, some of them 0.
 pub fn weights(max_columns: usize) -> impl Strategy<Value = Vec<f64>> {
     let weight = prop_oneof![1 => Just(0.0), 3 => 0.25..4.0_f64];
     proptest::collection::vec(weight, max_columns)

@@ -27,7 +27,7 @@ pub struct SampleColumn {
 
 impl SampleColumn {
     /// Column number `at` of a large table: values `v0`, `v1`, ..., few of which have most of the rows, and above them a level for each
-    /// step, whose labels are of so many values.
+    /// step, whose labels stand for that number of values.
     pub fn skewed(at: u64, n_rows: u64, n_values: u64, steps: &[u64]) -> Self {
         let cell = |row: u64| {
             let mixed = (row * 8 + at).wrapping_mul(0x9E37_79B9_7F4A_7C15);

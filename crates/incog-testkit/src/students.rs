@@ -71,7 +71,7 @@ impl Random {
     }
 }
 
-/// A university of so many students, the same every time.
+/// A university of `n_students` students, the same every time.
 pub fn students(n_students: usize) -> Database {
     let mut random = Random(2009);
     let columns = |name: &str, role: Role| Column::new(name, role);

@@ -23,10 +23,10 @@ pub(crate) const MAX_ROWS: usize = (u32::MAX - 1) as usize;
 /// An array is used instead of a hash map up to this many keys.
 const MAX_CELLS: u64 = 1 << 26;
 
-/// About so many rows share a hash table.
+/// Rows that share a hash table, about.
 const PART_ROWS: usize = 1 << 14;
 
-/// At least so many rows are worth a thread's while.
+/// Rows that are worth a thread's while, at least.
 const SHARE: usize = 1 << 15;
 
 /// How many rows a thread looks at at a time.

@@ -26,7 +26,7 @@ use crate::{Hierarchy, Labels};
 /// In smaller parts every released row looks at all input rows.
 const SMALL_PART: usize = 1 << 10;
 
-/// So many edges are stored; beyond, they are found again each time.
+/// Edges that are stored; beyond, they are found again each time.
 pub(crate) const MAX_EDGES: usize = 1 << 25;
 
 /// Released rows for which no input row is left.

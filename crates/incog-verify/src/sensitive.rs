@@ -33,9 +33,9 @@ pub struct SensitiveClaim {
     /// Some values together, as if they were one, have no greater share of a group (simple (α,k)-anonymity). Values that
     /// do not occur may be among them.
     pub pooled_alpha: Option<(Fraction, Vec<String>)>,
-    /// Every group has at least so many distinct values.
+    /// Every group has at least this number of distinct values.
     pub distinct_l: Option<u64>,
-    /// Every group's entropy is at least that of so many equal shares.
+    /// Every group's entropy is at least that of this number of equal shares.
     pub entropy_l: Option<Fraction>,
     /// (c, l): a group's most frequent value is less than c times as frequent as all from the l-th on, together.
     pub recursive: Option<(Fraction, u64)>,

@@ -23,7 +23,7 @@ impl Default for Style {
     }
 }
 
-/// A number has at most so many digits, and so many zeros may come from its exponent.
+/// Digits of a number at most, and zeros that may come from its exponent.
 const MOST_DIGITS: usize = 10_000;
 const MOST_ZEROS: i64 = 1_000;
 
@@ -96,7 +96,7 @@ impl Number {
         !self.is_negative && !self.digits.is_empty()
     }
 
-    /// The digit that stands so many places in front of the point, or behind it.
+    /// The digit at a place: 0 is the last in front of the point, -1 the first behind it.
     fn digit(&self, place: i64) -> u8 {
         let at = self.point - 1 - place;
         usize::try_from(at).ok().and_then(|at| self.digits.get(at)).copied().unwrap_or(0)

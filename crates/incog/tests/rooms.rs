@@ -133,7 +133,7 @@ fn no_function_of_the_library_has_80_lines_and_no_file_more_than_600() {
             let n_lines = text.lines().count();
             assert!(n_lines <= 600, "{} has {n_lines} lines", path.display());
             let long = long_functions(&text, 79);
-            assert!(long.is_empty(), "{}: functions at lines, with so many lines: {long:?}", path.display());
+            assert!(long.is_empty(), "{}: long functions (line, length): {long:?}", path.display());
         }
     }
     let text = "pub(crate) fn long(\n    a: u8,\n) {\n    a;\n}\nfn short() {\n}\n";

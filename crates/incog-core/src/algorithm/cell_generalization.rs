@@ -58,7 +58,7 @@ pub struct CellGeneralizationOptions<'a> {
 /// How groups are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellMethod {
-    /// Greedy clusters, each of records chosen from so many candidates.
+    /// Greedy clusters, each of records chosen from this number of candidates.
     Clusters {
         /// How many records a cluster looks at. Where the table has no more, all are looked at.
         candidates: usize,

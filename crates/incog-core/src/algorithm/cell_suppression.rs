@@ -53,7 +53,7 @@ pub enum SuppressionMethod {
     Forest,
     /// A greedy cover with small balls.
     Cover,
-    /// Greedy clusters, each of records chosen from so many candidates.
+    /// Greedy clusters, each of records chosen from this number of candidates.
     Clusters {
         /// How many records a cluster looks at.
         candidates: usize,

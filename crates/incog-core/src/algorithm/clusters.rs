@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::progress::Progress;
 
-/// So many records are compared to find the next seed.
+/// Records that are compared to find the next seed.
 const MAX_SEEDS: usize = 256;
 
 /// A cluster that grows.
@@ -58,7 +58,7 @@ pub(super) fn clusters_within(
 
 /// Puts the records into clusters. `None` if more rows than the budget are in no cluster that the policy admits.
 ///
-/// Every cluster takes its records from at least so many `candidates`, if there are as many.
+/// Every cluster takes its records from at least `candidates` others, if there are as many.
 pub(super) fn clusters(
     ground: &Ground<'_>,
     candidates: usize,
@@ -492,7 +492,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
     }
 }
 
-/// A row that is left over is offered to so many clusters.
+/// Clusters that a leftover row is offered to.
 const MAX_TRIED: usize = 32;
 
 /// The cells in orders in which near ones stand next to each other.

@@ -42,7 +42,7 @@ use crate::registry::{Entry, Status};
 pub struct FullSubgraphOptions<'a> {
     /// What to choose steps by.
     pub aim: Aim<'a>,
-    /// At most so many boxes are specialized, from each start; no limit without.
+    /// The most boxes that are specialized from each start; `None` for no limit.
     pub max_steps: Option<u64>,
 }
 

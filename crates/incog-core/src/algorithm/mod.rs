@@ -19,7 +19,7 @@
 //!
 //! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. So do the
 //! other recodings of the taxonomy that see combinations of values ([`full_subgraph`], [`unrestricted_multi`]) or single
-//! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](found) they are.
+//! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](quality) they are.
 //! Recoding by boxes, [`ordered_set`] and [`mondrian`], cuts ordered domains.
 
 pub mod quality;

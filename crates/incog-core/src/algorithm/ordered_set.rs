@@ -59,7 +59,7 @@ pub struct OrderedSetOptions {
     pub limits: Limits,
 }
 
-/// So many nodes are looked at unless told otherwise.
+/// Nodes that are looked at unless the caller sets another limit.
 const MAX_NODES: u64 = 1_000;
 
 /// Attributes with missing values beyond this number are not tried both ways: their missing values stay intervals.

@@ -49,8 +49,8 @@ impl fmt::Debug for Aim<'_> {
 /// When a search stops although there is more to look at, and says so.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// After so many steps; what a step is, each search says. `None` for as many as it takes by default, or as there is time
-    /// for where there is a deadline.
+    /// The most steps; what a step is, each search says. With `None` the search's own default holds or, where there is a
+    /// deadline, the time alone.
     pub max_steps: Option<u64>,
     /// As soon as it is over, with what was found until then: at least what a first, quick look finds.
     pub deadline: Option<Instant>,

@@ -48,7 +48,7 @@ use crate::registry::{Entry, Status};
 pub struct UnrestrictedMultiOptions<'a> {
     /// What makes a move a good one.
     pub aim: Aim<'a>,
-    /// At most so many rounds of moves; no limit without.
+    /// The most rounds of moves; `None` for no limit.
     pub max_rounds: Option<u64>,
 }
 

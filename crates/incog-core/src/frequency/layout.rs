@@ -227,7 +227,7 @@ impl KeyLayout {
     }
 }
 
-/// Attributes of up to so many bits have their bits as code.
+/// Bits. An attribute with at most this many has its bits as code.
 const MAX_CODE_BITS: u32 = 16;
 
 impl Bits {
@@ -506,7 +506,7 @@ pub(crate) mod tests {
     use crate::table::{Column, Role, Table};
     use std::collections::BTreeMap;
 
-    /// Columns of numbers with so many digits, of which levels mask the last ones; only every third number occurs.
+    /// Columns of numbers with `n_digits` digits each, of which levels mask the last ones; only every third number occurs.
     pub(crate) fn masked_numbers(n_rows: u64, n_digits: &[u32]) -> (Table, Attributes) {
         let columns = n_digits.iter().zip(1..).map(|(&n_digits, at)| {
             let mut column = Column::new(format!("c{at}"), Role::QuasiIdentifier);

@@ -22,18 +22,18 @@ use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
 
-/// From this many records on, threads are worth their while.
+/// Records. From this many on, threads are worth their while.
 const SHARED_FROM: usize = 1 << 19;
-/// Up to this many bits there may be a counter for every group.
+/// Bits of key. Up to this many there may be a counter for every group.
 const DENSE_BITS: u32 = 20;
 
-/// Of more records than this,
+/// Records. Where there are more, they are looked at in blocks.
 const MANY: usize = 1 << 24;
-/// so many are looked at at a time, where groups take less memory than records;
+/// Records in a block, where groups take less memory than records.
 const MANY_AT_A_TIME: usize = 1 << 22;
-/// where memory is limited, so many as take about so many bytes each while they are dealt out,
+/// Bytes that a record takes while it is dealt out, about: where memory is limited, a block has as many as fit.
 const BYTES_DEALT: u64 = 64;
-/// and at least so many.
+/// Records in a block, at least, however limited memory is.
 const LEAST_AT_A_TIME: u64 = 1 << 12;
 
 /// All records as packed keys.

@@ -148,7 +148,7 @@ pub trait FrequencySource: Sync {
 
 /// The packed key of every record, for searches that count by themselves. The bits are those of the source's layout.
 pub trait RecordKeys: Sync {
-    /// All keys, where they are in memory and not so many that they are better looked at in parts.
+    /// All keys, where they are in memory and few enough to be looked at together.
     fn at_once(&self) -> Option<PackedKeys<'_>>;
 
     /// Shows all keys, many at a time. Those that are not in memory are read anew each time.

@@ -23,9 +23,9 @@ use crate::group::{Demand, Measures};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 
-/// Keys that are packed, stored and read at a time: at most so many,
+/// Keys that are packed, stored and read at a time, at most.
 const MOST_KEYS: u64 = 1 << 20;
-/// and at least so many, even if there is little room.
+/// Keys that are packed, stored and read at a time, at least, even if there is little room.
 const LEAST_KEYS: u64 = 1 << 8;
 
 /// A place for long lists of bytes outside of memory.
@@ -202,7 +202,7 @@ fn rows_only(demand: &Demand) -> Result<()> {
 pub(super) struct Gathered<K> {
     keys: Vec<K>,
     rows: Vec<u64>,
-    /// So many of them are known to be different.
+    /// How many of them are known to be different.
     n_distinct: usize,
 }
 

@@ -35,7 +35,7 @@ use shared::Team;
 pub(crate) trait Count: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
     /// Whether groups reach k can be told for k up to this.
     const MOST: u64;
-    /// So many rows, or the greatest number.
+    /// A counter of `rows` rows, or the greatest number.
     fn of(rows: u64) -> Self;
     /// The sum, or the greatest number.
     fn plus(self, other: Self) -> Self;
@@ -169,7 +169,7 @@ impl<W: Word, C: Count> Tally<W, C> {
     }
 }
 
-/// Keys, each for so many rows; or each for one.
+/// Keys, each with its number of rows; without numbers, each is one row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lot<'a, W, C> {
     keys: &'a [W],
@@ -186,7 +186,7 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
         self.keys.len()
     }
 
-    /// One key of so many.
+    /// Every `n`th key.
     pub(crate) fn every(&self, n: usize) -> Vec<W> {
         self.keys.iter().copied().step_by(n.max(1)).collect()
     }
@@ -197,18 +197,19 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
     }
 }
 
-/// Up to this many bits there is a counter for every cell.
+/// Bits of key. Up to this many there is a counter for every cell.
 const DENSE_BITS: u32 = 22;
-/// Up to this many, if there are not too many cells for the keys.
+/// Bits of key. Up to this many there is a counter for every cell if keys are many enough.
 const MAX_DENSE_BITS: u32 = 24;
+/// Cells for each key, at most, for keys to be many enough.
 const CELLS_PER_KEY: usize = 16;
-/// Of small tables, up to so many for each row.
+/// Cells for each row of a small table, at most.
 const CELLS_PER_ROW: u32 = 64;
 /// Keys whose cells are computed at a time.
 const BLOCK: usize = 1024;
-/// From this many keys on they are dealt out.
+/// Keys. From this many on they are dealt out to parts.
 const DEAL_FROM: usize = 1 << 17;
-/// About so many keys to a part.
+/// Keys in a part, about.
 const PART: usize = 1 << 14;
 /// An odd constant with its bits spread out, and not the one of other tables: keys that come in the order of one table fill
 /// another of the same hash slot by slot.
@@ -275,7 +276,7 @@ impl<W: Word, C: Count> Picked<W, C> {
         self.0.rows.clear();
     }
 
-    /// Adds the keys of part number `part` of so many, a power of two, by the groups that a mask makes. Either all lots have
+    /// Adds the keys of part `part` out of `of` parts, a power of two; keys of one group are in one part. Either all lots have
     /// rows or none.
     pub(crate) fn pick(&mut self, lot: Lot<'_, W, C>, mask: W, part: u64, of: u64, picking: Picking) {
         debug_assert!(of.is_power_of_two());
@@ -328,7 +329,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         }
     }
 
-    /// For a table of so many rows: counters for every cell take no more memory than the table.
+    /// For a table of `n_rows` rows: counters for every cell take no more memory than the table.
     pub(crate) fn for_rows(n_rows: u64) -> Self {
         let most_bits = n_rows.max(1).ilog2() + CELLS_PER_ROW.ilog2();
         Counters { most_bits: Some(most_bits), ..Counters::default() }
@@ -389,7 +390,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         self.collect(n_groups);
     }
 
-    /// Adds keys to the counters of their cells, where there are so many groups already. Returns how many there are then.
+    /// Adds keys to the counters of their cells, where there are `n_groups` groups already. Returns how many there are then.
     fn count_cells(&mut self, lot: Lot<'_, W, C>, mask: W, mut n_groups: usize) -> usize {
         let n_cells = 1_usize << mask.n_ones();
         if self.cells.len() < n_cells {
@@ -434,7 +435,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         n_groups
     }
 
-    /// Takes the counters of so many groups, and leaves zeros.
+    /// Takes the counters of `n_groups` groups, and leaves zeros.
     fn collect(&mut self, n_groups: usize) {
         if self.rows.len() < self.keys.len() {
             self.rows.resize(self.keys.len(), C::default());

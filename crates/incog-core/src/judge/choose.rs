@@ -48,23 +48,27 @@ pub struct Estimates {
 
 /// Nanoseconds to scan a record.
 const SCAN: f64 = 1.0;
-/// How many times the scans of all families roll-up costs with a budget.
+/// Multiple of the scans of all families that roll-up costs with a suppression budget.
 const BUDGET_SCANS: f64 = 3.3;
-/// Nanoseconds to project a group, and bytes it takes.
+/// Nanoseconds to project a group.
 const PROJECT: f64 = 10.0;
+/// Bytes that a projected group takes.
 const GROUP_BYTES: f64 = 16.0;
-/// Nanoseconds for a set of groups, however small, and for a family's scan.
+/// Nanoseconds that a set of groups takes, however small it is.
 const SET: f64 = 1000.0;
+/// Nanoseconds that a family's scan takes, however small it is.
 const FAMILY: f64 = 700.0;
-/// Nanoseconds to index a record for an attribute, and for a label.
+/// Nanoseconds to index a record for an attribute.
 const INDEX: f64 = 1.3;
+/// Nanoseconds to index a label.
 const LABEL: f64 = 500.0;
-/// Nanoseconds to intersect 512 records of two sets, and to look up one record.
+/// Nanoseconds to intersect 512 records of two sets.
 const INTERSECT: f64 = 1.3;
+/// Nanoseconds to look up one record.
 const LOOK_UP: f64 = 2.5;
-/// Of more records, labels are not counted but taken to be equally frequent, and bitmaps are out.
+/// Records. Where there are more, labels are taken to be equally frequent instead of being counted, and bitmaps are out.
 const MAX_COUNTED: u64 = 1_000_000;
-/// Of more attributes, so many stand for all.
+/// Attributes. Where there are more, this many stand for all.
 const MAX_ATTRIBUTES: usize = 16;
 
 /// The judge to use with Incognito when nobody names one; what it keeps should take at most `memory` bytes.

@@ -106,7 +106,7 @@ impl Weights {
         weights
     }
 
-    /// The most that so many rows can weigh at a level of an attribute.
+    /// The most that `rows` rows can weigh at a level of an attribute.
     pub(crate) fn most(&self, attribute: usize, level: u8, mut rows: u64) -> u128 {
         let mut sum = 0;
         for &(weight, n_rows) in &self.heaviest[attribute][usize::from(level)] {

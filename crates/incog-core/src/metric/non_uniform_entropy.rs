@@ -31,7 +31,7 @@ struct NonUniformEntropy;
 
 static BITS: Contribution = Contribution { name: "bits", weight: |covers| log2(covers.rows) };
 
-/// A bit has so many binary places.
+/// Binary places of a bit.
 const PLACES: u32 = 48;
 
 /// The logarithm of a number in units of 2⁻⁴⁸, rounded down; 0 of 0. In integers, so that it is the same on every machine.

@@ -26,7 +26,7 @@ pub fn is_weight(weight: f64) -> bool {
     weight == 0.0 || (MIN_WEIGHT..=MAX_WEIGHT).contains(&weight)
 }
 
-/// Counters for so many bits fit the first-level cache several times.
+/// Bits of a key that are counted at a time: their counters fit the first-level cache several times.
 const BITS_AT_A_TIME: u32 = 11;
 
 /// What is the same for every node: hierarchies, weights, and the cost of each level before suppression.
@@ -50,7 +50,7 @@ pub struct Costs {
     pub(crate) sqrt_mass: Vec<Vec<f64>>,
     /// For each attribute and level, how many labels have rows, and the sum of the squares of those rows.
     pub(super) size_moments: Vec<Vec<(u64, u128)>>,
-    /// For each attribute and level, how many rows have a label with so many leaves under it besides one: most leaves first.
+    /// For each attribute and level, pairs (leaves under a label − 1, rows with such a label), most leaves first.
     rows_by_excess: Vec<Vec<Vec<(u64, u64)>>>,
     /// For each attribute and level, the rows of each label.
     pub(super) rows_of_labels: Arc<Vec<Vec<Vec<u64>>>>,
@@ -194,7 +194,7 @@ impl Costs {
         }
     }
 
-    /// The most that (leaves under the label − 1) can add up to over so many rows, at a level of an attribute.
+    /// The most that (leaves under the label − 1) can add up to over `rows` rows, at a level of an attribute.
     fn most_excess_leaves(&self, attribute: usize, level: u8, mut rows: u64) -> u128 {
         let mut sum = 0;
         for &(others, n_rows) in &self.rows_by_excess[attribute][usize::from(level)] {

@@ -22,7 +22,7 @@ use crate::hierarchy::spelling::spelled_otherwise;
 use crate::table::Column;
 use crate::value::Decimal;
 
-/// The products below fit 128 bits for tables of up to so many rows, and 2³² values.
+/// Rows. For tables of at most this many rows, and 2³² values, the products below fit 128 bits.
 const MAX_ROWS: u128 = 1 << 47;
 
 /// How far the values of a sensitive column are apart.

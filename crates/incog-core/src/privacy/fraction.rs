@@ -16,7 +16,7 @@ const MOST: u64 = 1_000_000_000_000_000_000;
 /// A fraction that is not negative.
 ///
 /// # Invariants
-/// The denominator is not 0, both numbers are at most [`MOST`] and have no common divisor.
+/// The denominator is not 0, both numbers are at most 10¹⁸ and have no common divisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fraction {
     numerator: u64,

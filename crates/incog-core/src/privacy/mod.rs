@@ -152,7 +152,7 @@ fn unknown_value() -> Error {
 /// How many rows may be left out of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget {
-    /// So many rows.
+    /// A number of rows.
     Rows(u64),
     /// A share of all rows, as an exact fraction; rounded down to rows.
     Share {

@@ -463,7 +463,7 @@ impl Sensitive {
         Ok(counts)
     }
 
-    /// Is ℓ at least 1, and can a group have so many values?
+    /// Is ℓ at least 1, and can a group have ℓ values?
     pub fn check_l(&self, l: Fraction) -> Result<()> {
         if l < Fraction::ONE {
             return Err(Error::input(format!("l is {l}"))

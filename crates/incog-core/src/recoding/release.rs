@@ -147,7 +147,7 @@ impl Release {
     /// The same for released records that follow each other, from the record `first` on: as many as there is room for.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When fewer records follow than there is room for.
     pub fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
         let (column, generalized) = self.column(column_idx);
         let records = first..first + to.len();

@@ -24,10 +24,10 @@ use crate::relational::Database;
 use crate::relational::flat::{Flat, Layout};
 use crate::relational::labels::{Labels, UNIT};
 
-/// Vectors have at most so many entries.
+/// Entries that a vector has at most.
 const MAX_ENTRIES: usize = 256;
 
-/// Entries come in blocks of so many, for the compiler.
+/// Entries in a block: a fixed number lets the compiler use vector instructions.
 const BLOCK: usize = 16;
 
 /// The first entries of a vector are its head: a cache line.

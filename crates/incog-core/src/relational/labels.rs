@@ -16,7 +16,7 @@ use crate::relational::{Cost, Label};
 /// exact.
 pub(super) const UNIT: u64 = 5_354_228_880;
 
-/// A table of at most so many pairs is made: 2 MB.
+/// Pairs in a table at most: 2 MB.
 const MAX_PAIRS: usize = 1 << 18;
 
 /// The labels of one hierarchy.

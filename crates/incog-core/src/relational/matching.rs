@@ -49,7 +49,7 @@ impl TreeDistance {
         TreeDistance { part: self.part * all + (most - self.part) * same, of: self.of * all }
     }
 
-    /// The least cost of two trees with so many cells that is no nearer, or that is farther if ties go to the new one.
+    /// The least cost of two trees with `n_cells` cells that is no nearer, or that is farther if ties go to the new one.
     pub(super) fn limit(self, n_cells: u64, wins_ties: bool) -> u64 {
         let Some(product) = self.part.checked_mul(n_cells.max(1).into()) else { return u64::MAX };
         // Whole numbers of 64 bits are divided several times as fast, and nearly always suffice.

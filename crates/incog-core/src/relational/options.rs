@@ -11,7 +11,7 @@ pub struct Options {
     pub k: usize,
     /// A person farther than this from every open cluster opens a new one; from 0 to 1.
     pub threshold: Fraction,
-    /// So many clusters may be open at a time, at least 1.
+    /// Clusters that may be open at a time, at least 1.
     pub cluster_limit: usize,
     /// By what children are paired.
     pub pairing: Pairing,
@@ -97,7 +97,9 @@ impl Options {
                 "table `{person}` has {n_persons} persons, fewer than k = {}",
                 self.k
             ))
-            .with_hint("no release can hide a person among so many; choose a smaller k"));
+            .with_hint(
+                "no release can hide a person among more persons than there are; choose a smaller k",
+            ));
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ impl Comparison<'_> {
         let (layout, table) = (self.layout, &self.layout.tables[t]);
         let width = table.attributes.len();
         let (mut n_left, n_nodes) = (of_a.len().min(of_b.len()), of_a.len());
-        // Of those left, so many are of the first tree.
+        // How many of those left are of the first tree.
         let mut n_of_a = n_nodes;
         let mut levels = std::mem::take(&mut self.scratch.levels);
         let Levels { nodes, labels, order, is_paired } = &mut levels;

@@ -168,7 +168,7 @@ impl Column {
         )
     }
 
-    /// Makes room for so many more rows, if there is any; it is not touched before they come.
+    /// Makes room for `n_rows` more rows, if there is any; it is not touched before they come.
     pub fn expect_rows(&mut self, n_rows: usize) {
         // Rows that were never to come must not be what a run fails by.
         let _ = self.codes.try_reserve(n_rows);

@@ -59,7 +59,7 @@ impl Date {
         365 * year + leap_days + days_before_month + i64::from(self.day) - 1 - 719_468
     }
 
-    /// The day so many days after 1970-01-01, in the years 0 to 9999.
+    /// The day that is `number` days after 1970-01-01, in the years 0 to 9999.
     pub fn from_day_number(number: i64) -> Option<Self> {
         // A first guess of the year is off by one at most.
         let guess = u16::try_from(number.checked_add(719_528)?.div_euclid(365).min(9999)).ok()?;

@@ -33,7 +33,7 @@ enum Item {
     Month,
     MonthName,
     Day,
-    /// Up to so many digits of a time.
+    /// Digits of a time, at most this number.
     Digits(usize),
     AmOrPm,
     Spaces,

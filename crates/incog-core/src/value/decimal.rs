@@ -165,7 +165,7 @@ impl Decimal {
         Decimal { digits: Integer::from(1_u64), scale: self.scale }
     }
 
-    /// The number so many times.
+    /// The number multiplied by `n`.
     pub(crate) fn times(&self, n: u32) -> Self {
         Decimal::of(self.digits.times(&u64::from(n).into()), self.scale)
     }

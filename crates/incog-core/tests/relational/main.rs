@@ -46,7 +46,7 @@ fn tables() -> impl Strategy<Value = Tables> {
     tables_of(16, 40)
 }
 
-/// Fewer than so many persons, and fewer than so many rows in each other table.
+/// Fewer than `n_persons` persons, and fewer than `n_rows` rows in each other table.
 fn tables_of(n_persons: usize, n_rows: usize) -> impl Strategy<Value = Tables> {
     let table = |n_rows: std::ops::Range<usize>| {
         let row = (any::<Index>(), any::<[Index; 2]>(), 0_usize..4);

@@ -48,7 +48,7 @@ pub struct Parameters {
     pub k: usize,
     /// A person farther than this from every open cluster opens a new one; from 0 to 1.
     pub threshold: Fraction,
-    /// So many clusters may be open at a time, at least 1.
+    /// Clusters that may be open at a time, at least 1.
     pub cluster_limit: usize,
 }
 

@@ -10,7 +10,7 @@
 
 use super::sides::Sides;
 
-/// So many boxes are compared pair by pair.
+/// Boxes that are compared pair by pair.
 const MAX_BOXES: usize = 1 << 12;
 
 /// What was found out about boxes.
@@ -19,7 +19,7 @@ pub(super) enum Overlap {
     None,
     /// These two overlap.
     Between(u32, u32),
-    /// So many boxes cannot be told apart by any column.
+    /// The number of boxes that no column tells apart.
     Unknown(usize),
 }
 

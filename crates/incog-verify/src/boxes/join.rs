@@ -12,7 +12,7 @@
 use super::sides::Sides;
 use crate::local::{Fits, Lists, MAX_EDGES, Slice};
 
-/// So many pairs are compared without another cut.
+/// Pairs that are compared without another cut.
 const FEW_PAIRS: usize = 1 << 12;
 
 /// Boxes and rows that are looked at to choose a cut, at most.

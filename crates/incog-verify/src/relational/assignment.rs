@@ -26,16 +26,16 @@ use super::signatures::Classes;
 use crate::hash;
 use crate::keys::{Groups, Keys};
 
-/// So many comparisons of rows or candidates are made.
+/// Comparisons of rows or candidates that are made, at most.
 pub(super) const MAX_WORK: u64 = 1 << 32;
 
-/// So many edges between persons are stored.
+/// Edges between persons that are stored, at most.
 const MAX_EDGES: usize = 1 << 26;
 
-/// So many candidates are remembered; beyond, they are found again.
+/// Candidates that are remembered; beyond, they are found again.
 const MAX_REMEMBERED: usize = 1 << 24;
 
-/// So many decisions on classes of a table are kept before they are forgotten.
+/// Decisions on classes of a table that are kept before they are forgotten.
 const MAX_KEPT: usize = 1 << 22;
 
 /// What came out.
@@ -43,7 +43,7 @@ const MAX_KEPT: usize = 1 << 22;
 pub(super) enum Outcome {
     /// Every released person has an original one.
     Assigned,
-    /// So many released persons have none, however they are assigned.
+    /// The number of released persons that have none, however they are assigned.
     Unassigned(u64),
     /// Not decided.
     Exceeded,

@@ -22,7 +22,7 @@ use super::signatures::paths;
 /// Longer lists are split by labels.
 const LONG: usize = 32;
 
-/// Lists of more than a person in so many are sets of bits, too. That takes no more memory than the list does.
+/// Persons. A list that has more than one in this many is a set of bits, too: that takes no more memory than the list does.
 const DENSE: usize = 32;
 
 /// So few candidates are not worth cutting.

@@ -72,7 +72,7 @@ impl<'a> TableKeys<'a> {
         labels.iter().map(|label| self.numbers.get(canonical(label)).copied().unwrap_or(NONE)).collect()
     }
 
-    /// Can so many different keys be keys by coincidence?
+    /// Can these keys equal keys of the original by coincidence?
     fn may_be_coincidence(&self, keys: &hash::Set<&str>) -> bool {
         let numbers: Vec<u64> = keys.iter().filter_map(|key| whole_number(key)).collect();
         let (Some(&least), Some(&most)) = (numbers.iter().min(), numbers.iter().max()) else {

@@ -50,9 +50,9 @@ use crate::{
 pub struct DatabaseClaims<'a> {
     /// The person table: each of its rows is a person.
     pub person: String,
-    /// Every person looks like at least so many, that one included.
+    /// Every person looks like at least this number of persons, that one included.
     pub k: u64,
-    /// At most so many persons of the original are left out, if that was declared.
+    /// The most persons of the original that are left out, if that was declared.
     pub suppression: Option<u64>,
     /// All tables.
     pub tables: Vec<TableClaims>,

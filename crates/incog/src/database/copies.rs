@@ -114,7 +114,7 @@ fn n_distinct(keys: &Keys<'_>, cells: &[&str], n_values: usize) -> Option<usize>
     is_copy.then(|| times.values().sum())
 }
 
-/// May different values be keys because so many numbers are?
+/// May values equal keys by coincidence, because they are numbers in a range full of keys?
 fn may_be_coincidence(values: &HashMap<&str, usize>, keys: &Keys<'_>) -> bool {
     let numbers: Vec<u64> = values.keys().filter_map(|value| number(value)).collect();
     let (Some(&least), Some(&most), true) =

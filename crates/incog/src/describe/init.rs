@@ -211,7 +211,7 @@ impl Init {
         writeln!(text, "\n[output]\npath = {}", quoted(&self.release_name()))?;
         writeln!(text, "\n[policy]")?;
         writeln!(text, "k = {k}   # everybody looks like at least {} others", k.saturating_sub(1))?;
-        writeln!(text, "suppression = \"1%\"   # so many rows may be left out")?;
+        writeln!(text, "suppression = \"1%\"   # the share of rows that may be left out")?;
         if let Some(at) = self.proposals.iter().position(|proposal| proposal.may_be_unit) {
             let unit = quoted(&columns[at].name);
             writeln!(text, "# unit = {unit}   # if this says whom a row is about: k then counts persons")?;

@@ -8,7 +8,7 @@
 //!
 //! **Exposure.** For every set of one, two or three candidate columns: how many rows are *alone*, that is, have a
 //! combination of values that no other row has. A row that is alone on a set stays alone when columns are added, so a
-//! larger set only regroups the rows that are not alone yet. Cost: at most one pass over the rows for each set. So many
+//! larger set only regroups the rows that are not alone yet. Cost: at most one pass over the rows for each set. As many
 //! candidates are taken as keep that below [`MAX_VISITS`] rows visited, at most [`MAX_CANDIDATES`]: those with most
 //! distinct values, which single out most. How many were taken is part of the answer.
 
@@ -27,7 +27,7 @@ use crate::source::Data;
 pub const MAX_CANDIDATES: usize = 20;
 /// Fewer candidate columns, at least 3, where their sets would visit more rows than this.
 pub const MAX_VISITS: u64 = 400_000_000;
-/// So many sets of each size are worth reporting.
+/// Sets of each size (1, 2, 3 columns) that are reported.
 const REPORTED: [usize; 3] = [2, 3, 3];
 
 /// What the values of a column are.
@@ -132,7 +132,7 @@ pub struct Exposure {
 /// The column sets that single most people out.
 #[derive(Debug, Clone, Default)]
 pub struct Exposures {
-    /// So many columns were combined.
+    /// How many columns were combined.
     pub considered: usize,
     /// The worst sets, small ones first.
     pub worst: Vec<Exposure>,

@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a file of so many bytes that `change` changes after its first half.
+    /// Reads a file that `change` changes after its first half; returns the bytes read.
     fn read_while(change: impl FnOnce(&Path)) -> std::io::Result<usize> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");

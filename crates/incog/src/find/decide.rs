@@ -53,7 +53,7 @@ pub(crate) fn notes(plan: &Plan, left_open: Option<u64>, chosen: u64, released: 
     notes
 }
 
-/// Why so many nodes were judged.
+/// Why open nodes were judged one by one.
 pub(crate) fn judged_one_by_one(n_open: u64) -> String {
     let nodes = match n_open {
         1 => "1 generalization was".to_owned(),

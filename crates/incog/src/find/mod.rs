@@ -120,7 +120,7 @@ fn answer(
     }
 }
 
-/// Does something with so many threads.
+/// Runs something on a pool of `threads` threads.
 fn in_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::new(ErrorKind::Limit, format!("cannot start {threads} threads: {error}"))

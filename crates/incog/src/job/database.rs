@@ -120,7 +120,7 @@ pub struct DatabaseSearch {
     /// A person farther than this from every open cluster opens a new one, from 0 to 1; 0.3 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<NumberOrText>,
-    /// So many clusters may be open at a time; 150 unless given.
+    /// The number of clusters that may be open at a time; 150 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_limit: Option<usize>,
     /// By what rows of two persons are paired; the algorithm's own way unless given.

@@ -41,7 +41,7 @@ pub struct HierarchyJob {
     /// One character after the other replaced by `*`, from this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<MaskSide>,
-    /// With `mask`: values have at most so many characters, shorter ones are padded. Unless given, the greatest length that k rows (or
+    /// With `mask`: the most characters that a value has; shorter values are padded. Unless given, the greatest length that k rows (or
     /// persons) have or exceed; longer values are released as `*` or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<usize>,

@@ -357,7 +357,7 @@ fn text_of(path: &Path) -> Result<String> {
     crate::file::read_text(path, "the job file")
 }
 
-/// So many mistakes, or names, are told; who has more has made one of them over and over.
+/// Mistakes, or names, that a message lists at most: whoever has more has made one of them over and over.
 const MOST_TOLD: usize = 100;
 
 /// The first of many, and how many more there are.

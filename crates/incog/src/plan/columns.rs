@@ -117,7 +117,7 @@ pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> 
 pub(super) const DECLARE: &str = "declare every column under [columns] with role \"identifier\", \"quasi-identifier\", \"sensitive\" or \
      \"other\"; or with --qi, --identifier, --sensitive, --other, and --rest for all others";
 
-/// So many unknown names get advice.
+/// Unknown names that get advice, at most.
 const MOST_ADVISED: usize = 10;
 
 /// Every column of the file is declared, and every declared column is in the file; `declare` says how.

@@ -157,7 +157,7 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     Ok(report)
 }
 
-/// What is claimed of a record that is compared with the release alone, where some of so many requirements need more.
+/// What is claimed of a record that is compared with the release alone, where `n_unknown` of the requirements need more.
 pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
     match n_unknown {
         0 => "the record is what the release alone can tell".to_owned(),

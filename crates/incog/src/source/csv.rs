@@ -116,7 +116,7 @@ impl Csv {
     }
 
     /// The same, some rows at a time: after each block `each` is shown the columns, and may make them forget their rows, or all. They
-    /// are expected to have so many at a time.
+    /// are expected to have `rows_at_a_time` rows at a time.
     pub(crate) fn read_parts(
         mut self,
         columns: &mut [Column],

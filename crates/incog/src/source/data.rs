@@ -126,7 +126,7 @@ impl Data {
         Ok((Table::new(columns)?, format))
     }
 
-    /// Fills columns, about so many rows at a time; `each` is shown them after each part.
+    /// Fills columns some rows at a time; `each` is shown them after each part.
     fn read_columns(
         self,
         role: impl Fn(&str) -> Role,

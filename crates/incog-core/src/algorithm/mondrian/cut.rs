@@ -9,7 +9,7 @@ use crate::algorithm::mondrian::search::Mondrian;
 use crate::algorithm::mondrian::{CutChoice, Cuts, Gain};
 use crate::error::Result;
 
-/// So many of the best cuts are judged where judging one is a pass over the records.
+/// Cuts that are judged, the best first, where judging one is a pass over the records.
 const MOST_TRIES: usize = 64;
 
 /// A cut that can be tried.
@@ -229,7 +229,7 @@ impl Mondrian<'_> {
         Ok(None)
     }
 
-    /// Could the policy admit parts with so many rows? The last word where it sees nothing but rows.
+    /// Could the policy admit parts with these numbers of rows? The last word where it sees nothing but rows.
     fn may_admit_all(&self, rows: &[u64]) -> bool {
         rows.iter().all(|&rows| rows >= self.least)
     }

@@ -11,12 +11,12 @@ use crate::algorithm::mondrian::point::{PartEntry, Point};
 pub(super) enum SpareEntries {
     /// They never do.
     None,
-    /// Every part has at least so many rows, which is not 0.
+    /// Every part has at least this number of rows, which is not 0.
     PartsOf(u64),
 }
 
 impl SpareEntries {
-    /// How many entries may come to some entries with so many rows.
+    /// How many entries may be added to `n_entries` entries that have `n_rows` rows.
     pub(super) fn of(self, n_entries: usize, n_rows: u64) -> usize {
         match self {
             SpareEntries::None => 0,
@@ -160,7 +160,7 @@ impl<'a, P: Point> Part<'a, P> {
         self.entries_mut()[entries].sort_unstable_by(compare);
     }
 
-    /// How many entries have the first so many rows, after the entry in which these end was divided, if they end inside of one.
+    /// How many entries have the first `n_rows` rows, after the entry in which these end was divided, if they end inside of one.
     pub(super) fn divide_at_row(&mut self, n_rows: u64) -> Middle {
         let mut sum = 0;
         for at in 0..self.n_entries {

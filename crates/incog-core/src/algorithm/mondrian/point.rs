@@ -11,7 +11,7 @@ pub(super) struct PartEntry<P> {
 
 /// A point: one position for each attribute.
 pub(super) trait Point: Clone + Send + Sync {
-    /// The first so many attributes at the given positions.
+    /// The first attributes at the given positions, the others at position 0.
     fn new(positions: impl ExactSizeIterator<Item = u32>) -> Self;
     /// The position in one attribute.
     fn at(&self, axis: usize) -> u32;
@@ -21,7 +21,7 @@ pub(super) trait Point: Clone + Send + Sync {
     fn extents(entries: &[PartEntry<Self>]) -> (Self, Self);
 }
 
-/// So many entries are looked at together.
+/// Entries that are looked at together.
 const BLOCK: usize = 16;
 
 /// Arrays: attributes that are not there are at position 0.

@@ -46,19 +46,19 @@ pub(super) struct Guess {
     steps: Vec<Step>,
 }
 
-/// How much the extent has to differ for the odds to change e-fold.
+/// Bits of extent. The odds that a node holds change e-fold over this difference.
 const SCALE: f32 = 0.5;
-/// How far a verdict that was not expected at all moves the threshold.
+/// Bits of extent. A verdict that was not expected at all moves the threshold this far.
 const CORRECTION: f32 = 0.5;
-/// By how many powers of two the number of groups is surprising.
+/// Powers of two. A number of groups is a surprise if it is off by more than this.
 const SURPRISE: f32 = 2.0;
-/// How much the logarithm of a level's rarest label counts, against that of the number of labels.
+/// Weight, against 1 for the logarithm of a level's number of labels, of the logarithm of its rarest label.
 const RARITY: f64 = 0.3;
-/// Steps of extents to a power of two.
+/// Steps of extent in a power of two.
 const STEPS: f32 = 8.0;
-/// How far from the threshold nodes are near.
+/// Bits of extent. A node is near the threshold if it is at most this far from it.
 pub(super) const NEAR: f32 = 1.5;
-/// Counting for all nodes takes as long as for about so many single ones, however many there are.
+/// Nodes. Counting for all nodes of the lattice at once takes as long as counting for about this many single ones.
 const MAX_COUNTED: usize = 80;
 
 impl Guess {
@@ -179,7 +179,7 @@ impl Guess {
         &self.parts
     }
 
-    /// Up to so many undecided nodes such as will be chosen. That is likelier near the threshold, and where many open nodes lie below,
+    /// Up to `n` undecided nodes that are likely to be chosen. That is likelier near the threshold, and where many open nodes lie below,
     /// but each one that fails leaves fewer for its neighbours: so by the root of their number.
     pub(super) fn likely(&self, n: usize, is_undecided: impl Fn(usize) -> bool) -> Vec<usize> {
         let weigh = |visit: &mut dyn FnMut(usize, f64)| {

@@ -57,19 +57,19 @@ pub use node_boxes::{BestFirst, best_first, has_best_first_search, is_quicker_be
 use bounds::Bounds;
 use guess::{Guess, NEAR, step};
 
-/// So often in a row a node is judged in the hope of a better one,
+/// Nodes that are judged in a row in the hope of a better one.
 const HOPES: u32 = 2;
-/// which counts so many times as much as what is closed by a node that fails: it closes more all along.
+/// Weight of the nodes that a better node closes, against 1 for those that a failing node closes: a better one goes on closing.
 const HOPE: f32 = 4.0;
-/// With fewer open nodes it makes little difference.
+/// Open nodes. With fewer of them, hoping makes little difference.
 const FEW_OPEN: usize = 50;
-/// Costs of open nodes are told apart by so many steps.
+/// Steps by which the costs of open nodes are told apart.
 const BINS: usize = 256;
-/// The judge is told of so many nodes that are likely to be asked about,
+/// Nodes that the judge hears of beforehand, because they are likely to be asked about.
 const LIKELY: usize = 100;
-/// as if about so many would be.
+/// Nodes that the judge expects to be asked about.
 const ASKED: f32 = 90.0;
-/// Lattices with more nodes are left to searches that need no number a node.
+/// Nodes. Larger lattices are left to searches that need no number for each node.
 const MAX_NODES: usize = 1 << 24;
 
 /// Can [`optimum`] answer for a lattice of these heights?
@@ -355,7 +355,7 @@ impl Hunt<'_> {
             self.grid.iter(&self.open).map(|node| (self.bounds.of(node), node)).collect();
         let least = open.iter().map(|&(bound, _)| bound).fold(best, f64::min);
         let bin = |bound: f64| (((bound - least) / (best - least) * BINS as f64) as usize).min(BINS);
-        // How many open nodes cost at least so much.
+        // How many open nodes cost at least as much as each bin.
         let mut beyond = [0_u32; BINS + 1];
         open.iter().for_each(|&(bound, _)| beyond[bin(bound)] += 1);
         for at in (0..BINS).rev() {

@@ -48,15 +48,15 @@ use crate::metric::{Costs, Metric, Needs, NodeSums, Ranking, Statistics};
 use crate::privacy::Pruning;
 use crate::progress::Progress;
 
-/// How many nodes are judged unless there is another limit.
+/// Nodes that are judged unless the caller sets another limit.
 const MAX_JUDGED: u64 = 20_000;
-/// In lattices of up to so many nodes a number for each node takes less time than the boxes without.
+/// Nodes. Lattices with at most this many are searched with one number for each node, which takes less time than boxes do.
 const FEW_NODES: u64 = 1 << 18;
-/// Lattices of up to so many nodes are searched until there is an answer.
+/// Nodes. Lattices with at most this many are searched until the best node is known.
 const EXACT_NODES: u64 = 10_000_000;
-/// How many bytes the boxes take at most.
+/// Bytes that the boxes take at most.
 const MAX_BYTES: usize = 1 << 28;
-/// How many boxes are looked at for every node that may be judged: each takes a thousandth of that.
+/// Boxes that are looked at for every node that may be judged: a box takes about a thousandth of a judgement's time.
 const BOXES_A_JUDGEMENT: u64 = 1_000;
 
 /// The best node that was found.

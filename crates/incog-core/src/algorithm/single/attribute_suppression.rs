@@ -25,7 +25,7 @@ use crate::registry::{Entry, Status};
 pub struct AttributeSuppressionOptions<'a> {
     /// What is better.
     pub aim: Aim<'a>,
-    /// At most so many partial choices are looked at; the answer is then the best so far.
+    /// The most partial choices that are looked at. Then the answer is the best so far.
     pub max_steps: u64,
 }
 

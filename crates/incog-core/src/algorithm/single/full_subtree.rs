@@ -48,9 +48,9 @@ use crate::registry::{Entry, Status};
 pub struct FullSubtreeOptions<'a> {
     /// What is better.
     pub aim: Aim<'a>,
-    /// All cuts are tried if there are at most so many, over all attributes. With 0, never.
+    /// All cuts are tried if there are at most this many, over all attributes. With 0 they never are.
     pub max_cuts: u64,
-    /// At most so many steps of branch and bound are spent on the best cuts, where nothing may be suppressed.
+    /// The most steps of branch and bound that are spent on the best cuts, where nothing may be suppressed.
     pub max_steps: u64,
 }
 

@@ -33,10 +33,10 @@ use crate::metric::Statistics;
 use crate::progress::Progress;
 use crate::registry::{Entry, Status};
 
-/// So many nodes are judged unless told otherwise.
+/// Nodes that are judged unless the caller sets another limit.
 pub(super) const MAX_EVALUATIONS: u64 = 2_000;
 
-/// So many neighbours are judged before looking at the clock.
+/// Neighbours that are judged between two looks at the clock.
 const BATCH: usize = 64;
 
 /// How to search.

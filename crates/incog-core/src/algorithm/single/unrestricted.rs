@@ -32,11 +32,11 @@ use crate::registry::{Entry, Status};
 pub struct UnrestrictedOptions<'a> {
     /// What is better.
     pub aim: Aim<'a>,
-    /// All recodings are tried if there are at most so many. With 0, never.
+    /// All recodings are tried if there are at most this many. With 0 they never are.
     pub max_recodings: u64,
-    /// All cuts are tried for the start if there are at most so many.
+    /// All cuts are tried for the start if there are at most this many.
     pub max_cuts: u64,
-    /// At most so many moves are tried.
+    /// The most moves that are tried.
     pub max_moves: u64,
 }
 

@@ -14,17 +14,17 @@ use incog_kernels::{Numbering, add_rows, count_below, for_each_below};
 
 use super::{Count, Counters, DENSE_BITS, Lot, Word, shared};
 
-/// All cells are looked through if there are at most so many for each key,
+/// Cells for each key. All cells are looked through if there are at most this many.
 const CELLS_PER_KEY: usize = 16;
-/// and not where there are so many keys that threads share them.
+/// Keys. From this many on threads share them, and cells are not looked through.
 const MANY_KEYS: usize = shared::SHARED_FROM;
-/// With so few bits, cells by bits fit the cache, and finding them takes less time.
+/// Bits of key. Up to this many, the cells of all bit patterns fit the cache, and finding them takes less time.
 const FEW_BITS: u32 = 17;
 
 impl<W: Word, C: Count> Counters<W, C> {
     /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
     /// most `budget` such rows, only groups of fewer than `k` are those of the last merge, otherwise none. `None` where that
-    /// is no quicker than [`merge`](Self::merge). `numbering` is asked for numbers of the groups, up to so many.
+    /// is no quicker than [`merge`](Self::merge). `numbering` is asked to number the groups, at most as many as its argument says.
     pub(crate) fn count_below_k<'a>(
         &mut self,
         lot: Lot<'_, W, C>,

@@ -13,7 +13,7 @@ use super::{Count, Counters, DENSE_BITS, Dealt, Lot, Word};
 #[derive(Debug, Default)]
 pub(super) struct Gathered<W, C> {
     groups: Dealt<W, C>,
-    /// So many of them are known to be different.
+    /// How many of them are known to be different.
     n_distinct: usize,
 }
 

@@ -10,12 +10,12 @@ use rayon::prelude::*;
 
 use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
 
-/// From this many keys on, threads are worth their while.
+/// Keys. From this many on, threads are worth their while.
 pub(super) const SHARED_FROM: usize = 1 << 16;
 
-/// With more bits, merging what the threads have counted takes as long as counting,
+/// Bits of key. With more, merging what the threads have counted takes as long as counting.
 const SHARED_DENSE_BITS: u32 = 18;
-/// unless there are so many keys for each cell.
+/// Keys for each cell. With at least this many, threads share the keys whatever the bits.
 const SHARED_KEYS_PER_CELL: usize = 2;
 
 /// What the threads work with.
@@ -25,13 +25,13 @@ pub(super) struct Team<W, C> {
     members: Vec<Counters<W, C>>,
 }
 
-/// How many threads share so many keys, if it is worth their while.
+/// How many threads share `n_keys` keys, if it is worth their while.
 fn threads_for(n_keys: usize) -> Option<usize> {
     let n_threads = rayon::current_num_threads();
     (n_threads > 1 && n_keys >= SHARED_FROM).then_some(n_threads)
 }
 
-/// The same where each has a counter for every cell of so many bits.
+/// The same where each thread has a counter for every cell of `n_bits` bits.
 fn threads_for_cells(n_keys: usize, n_bits: u32) -> Option<usize> {
     let is_little_to_merge = n_bits <= SHARED_DENSE_BITS || n_keys >> n_bits >= SHARED_KEYS_PER_CELL;
     threads_for(n_keys).filter(|_| is_little_to_merge)
@@ -191,7 +191,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 20) % n
         };
-        // So many that 19 bits have a counter for every cell, and a part of the groups is dealt out.
+        // Enough keys that 19 bits have a counter for every cell, and a part of the groups is dealt out.
         let keys: Vec<u64> = (0..(1 << 20) + 12_345).map(|_| draw(1 << 40) & draw(1 << 40)).collect();
         let rows: Vec<u8> = (0..keys.len()).map(|_| 1 + draw(3) as u8).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();

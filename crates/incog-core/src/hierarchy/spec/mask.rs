@@ -36,9 +36,9 @@ pub struct Mask {
 enum Length {
     /// As many as the longest.
     Longest,
-    /// So many at most; longer values are an error.
+    /// At most this number; longer values are an error.
     AtMost(usize),
-    /// So many, but for some that are longer.
+    /// This number, apart from a few values that are longer.
     Shared(usize),
 }
 

@@ -78,7 +78,7 @@ fn need_at_most(source: &dyn FrequencySource) -> u64 {
     layout.heights().into_iter().enumerate().map(of_attribute).sum()
 }
 
-/// Do the sets fit into so many bytes? Counts records only where it depends on them.
+/// Do the sets fit into `memory` bytes? Counts records only where it depends on them.
 pub(in crate::judge) fn fits(source: &dyn FrequencySource, memory: u64) -> Result<bool> {
     Ok(need_at_most(source) <= memory || need(source)?.iter().sum::<u64>() <= memory)
 }

@@ -49,7 +49,7 @@ pub struct BitmapOptions {
     pub intersect: Intersect,
     /// When a node's judgement ends.
     pub stop: Stop,
-    /// What is kept may take so many bytes, and the sets of the node that is being judged besides; no bound unless given. If
+    /// The bytes that what is kept may take; `None` for no bound. The sets of the node that is being judged come on top. If
     /// the index alone takes more, that is an error. With several threads, what is kept up to the bound depends on which
     /// comes first: verdicts do not, counts of operations do.
     pub memory: Option<u64>,

@@ -87,7 +87,7 @@ impl Share {
         n / self.of * self.times + n % self.of * self.times / self.of
     }
 
-    /// The most groups that are worth keeping of what is made from so many.
+    /// The most groups that are worth keeping of a set made from `n` groups.
     fn of_source(self, n: usize) -> usize {
         let share = if n < LARGE { self } else { WORTH_OF_LARGE };
         share.take(n)
@@ -218,13 +218,13 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Adds so many groups of a size.
+    /// Adds `n_groups` groups of `rows` rows each.
     fn add(&mut self, rows: u64, n_groups: u64, least: u64) {
         self.floor += u128::from(rows) * u128::from(rows.max(least)) * u128::from(n_groups);
         self.capped += rows.min(least) * n_groups;
     }
 
-    /// So many groups of a size are released.
+    /// Counts `n_groups` groups of `rows` rows each as released.
     fn release(&mut self, rows: u64, n_groups: u64) {
         self.n_released += n_groups;
         self.squares += u128::from(rows) * u128::from(rows) * u128::from(n_groups);
@@ -299,7 +299,7 @@ enum Purpose {
 
 /// A way to count groups.
 trait Groups {
-    /// About so many bytes a group takes that is kept.
+    /// Bytes that a kept group takes, about.
     const BYTES_A_GROUP: u64;
 
     /// Groups that are kept.
@@ -529,7 +529,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             .any(|(not_worth_keeping, n_groups)| *n_groups > most && not_worth_keeping.generalizes(grouping))
     }
 
-    /// A node with levels lowered as long as it has at most so many bits, those first that add the fewest.
+    /// A node with levels lowered as long as it has at most `most_bits` bits, those first that add the fewest.
     fn lowered(&self, node: &Grouping, floor: &Grouping, most_bits: u32) -> Grouping {
         let mut lowered = *node;
         let mut n_bits = self.layout.n_bits_at(node);
@@ -552,7 +552,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
         }
     }
 
-    /// A node with levels lowered as long as it seems to have few groups for so many records, those first that add the
+    /// A node with levels lowered as long as it seems to have few groups for its records, those first that add the
     /// fewest. Attributes that follow from others have bits and add no groups.
     fn far_below(&mut self, node: &Grouping) -> Grouping {
         let most = self.n_records / RECORDS_PER_GROUP;

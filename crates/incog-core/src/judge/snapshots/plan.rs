@@ -18,17 +18,17 @@ use super::{DENSE_BITS, Forecast, Groups, LARGE, Purpose, SnapshotJudge, WORTH, 
 use crate::error::Result;
 use crate::lattice::Grouping;
 
-/// Sets are planned, up to so many at a time.
+/// Sets that are planned at a time, at most.
 const MOST_SETS: usize = 4;
-/// Making a set takes as long as so many verdicts from what it is made from, where there is a counter for every cell,
+/// Verdicts from a set's source that take as long as making the set, where there is a counter for every cell.
 const TIMES_DENSE: f32 = 3.0;
-/// or where groups are found by hash;
+/// Verdicts from a set's source that take as long as making the set, where groups are found by hash.
 const TIMES_HASHED: f32 = 5.0;
-/// and then its own groups are copied, which takes as long as so many verdicts from them.
+/// Verdicts from a set that take as long as copying its groups.
 const TIMES_COPIED: f32 = 3.0;
-/// A set is made if it saves looking at so many groups.
+/// Groups. A set is made if it saves looking at more than this many.
 const LEAST_GAIN: f32 = 10_000.0;
-/// An attribute is raised by at most so many levels at once: one level alone may gain nothing.
+/// Levels by which an attribute is raised at once, at most: one level alone may gain nothing.
 const MOST_LEVELS: u8 = 2;
 
 /// How far planning is.
@@ -208,7 +208,7 @@ mod tests {
         let above = |level: u8| -> Vec<Grouping> {
             groupings.iter().copied().filter(|node| node.level(0) >= Some(level)).collect()
         };
-        // Verdicts on all nodes, and how many groups those above the first level looked at, given a forecast of so many.
+        // Verdicts on all nodes, and how many groups those above the first level looked at, given a forecast of `n_asked` questions.
         let judge = |n_asked: Option<f32>| -> (Vec<Verdict>, u64) {
             let mut judge = node_judge(problem, Keep::Nothing, Detail::Verdicts).unwrap();
             let mut all: Vec<Verdict> = Vec::new();

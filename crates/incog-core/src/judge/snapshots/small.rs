@@ -13,24 +13,24 @@ use crate::judge::Problem;
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
 
-/// From this many keys on, some of the groups are looked at first.
+/// Keys. From this many on, some of the groups are looked at first.
 const SOME_FROM: usize = 1 << 18;
-/// With so few bits, looking at all is as cheap.
+/// Bits of key. With fewer, looking at all groups is as cheap as looking at some.
 const SOME_FROM_BITS: u32 = 20;
 
-/// At first one group in so many is looked at,
+/// Parts that groups are divided into at first; the first part is looked at.
 const FIRST_PARTS: u64 = 32;
-/// and at most one in so many later.
+/// Parts. If fewer would have to be made of the groups, looking at one part saves too little, and all groups are counted.
 const LEAST_PARTS: u64 = 4;
-/// So many records tell about how many groups there are,
+/// Records in the sample that says about how many groups there are.
 const SAMPLE: u64 = 1 << 13;
-/// or one in so many, where there are very many: groups that are many more than the sample cannot be told from still more.
+/// Records of which at least one is in the sample: a sample that is much smaller than the number of groups cannot estimate it.
 const SAMPLED: u64 = 1 << 8;
-/// While groups are gathered, each takes about so many keys and counters;
+/// Multiple of its key and counter that a group takes while groups are gathered.
 const TIMES_GATHERED: u64 = 5;
-/// keys that are picked are there about so many times.
+/// Copies of each picked key that are in memory at a time, about.
 const TIMES_PICKED: u64 = 3;
-/// One group in so many tells how many there are.
+/// Groups of which one is counted to estimate how many there are.
 const PARTS_TO_COUNT: u64 = 64;
 
 /// Groups of at least `k` rows are admitted.
@@ -119,7 +119,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         }
     }
 
-    /// So many groups may be gathered at a time.
+    /// How many groups may be gathered at a time.
     fn most_groups(&self) -> usize {
         let bytes_a_group = TIMES_GATHERED * Self::BYTES_A_GROUP;
         let most = self.problem.source.room().map_or(u64::MAX, |room| room / 2 / bytes_a_group);

@@ -30,10 +30,10 @@ use crate::describe::workbench::{Subject, paths};
 use crate::plan::hierarchies;
 use crate::source::HierarchyRows;
 
-/// So many line numbers are printed; of the others the count.
+/// Line numbers that are printed, at most; the others are counted.
 const MAX_LINES: usize = 10;
 
-/// A hierarchy has at most so many levels, level 0 included.
+/// Levels of a hierarchy, at most, level 0 included.
 const MAX_LEVELS: usize = 254;
 
 /// What was found about a hierarchy.

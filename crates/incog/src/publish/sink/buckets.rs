@@ -24,19 +24,19 @@ const BLOCK: usize = 1 << 14;
 /// More buckets than this would have buffers too small to write.
 const MAX_BUCKETS: usize = 1 << 12;
 
-/// A buffer has room for so many bytes at least,
+/// Bytes that a buffer has room for, at least.
 const LEAST_BUFFER: usize = 1 << 12;
 
-/// and at most for so many: those of all buckets together are best small enough for the cache.
+/// Bytes that a buffer has room for, at most: the buffers of all buckets together are best small enough for the cache.
 const MOST_BUFFER: usize = 1 << 16;
 
-/// Short rows are copied as if they had so many bytes, which is a single instruction; so there is room for as many behind the last.
+/// Bytes that are copied for a short row, by a single instruction: there is room for as many behind the last row.
 const LANE: usize = 16;
 
-/// About so many bytes a row takes as text, beside its codes, while a bucket is written.
+/// Bytes that a row takes as text while a bucket is written, about, beside its codes.
 const TEXT: usize = 64;
 
-/// So many buckets are in memory at a time, on each thread: those that are put together, and those that are written.
+/// Buckets that are in memory at a time on each thread: those that are put together, and those that are written.
 const AT_ONCE: usize = 8;
 
 /// All rows of a table, dealt into buckets.
@@ -165,7 +165,7 @@ impl Buckets {
     }
 }
 
-/// The code that stands at a place and takes so many bytes.
+/// The code that stands at a place and takes the given number of bytes.
 #[inline]
 fn code_at(bytes: &[u8], at: usize, width: u8) -> u32 {
     match width {
@@ -181,7 +181,7 @@ fn column_of<const WIDTH: u8>(bytes: &[u8], start: usize, row_bytes: usize, n_ro
     (0..n_rows).map(|row| code_at(bytes, row * row_bytes + start, WIDTH)).collect()
 }
 
-/// Puts the code at a place where it takes so many bytes.
+/// Puts the code at a place where it takes the given number of bytes.
 #[inline]
 fn put_code(bytes: &mut [u8], at: usize, width: u8, code: u32) {
     match width {
@@ -215,7 +215,7 @@ struct Hand {
     dealt: Dealt,
     /// Rows that are not written yet, for each bucket.
     buffers: Vec<Buffer>,
-    /// A buffer has room for so many bytes.
+    /// Bytes that a buffer has room for.
     buffer: usize,
 }
 
@@ -290,7 +290,7 @@ mod tests {
 
     use super::*;
 
-    /// Row i has the numbers i, i modulo 200 and i modulo 3000; so many times: 7 bytes each.
+    /// Row i has the numbers i, i modulo 200 and i modulo 3000, repeated: 7 bytes each time.
     struct Numbers(usize, usize);
 
     impl Labels for Numbers {

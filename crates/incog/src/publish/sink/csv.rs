@@ -167,7 +167,7 @@ impl Text {
         &self.buffer[..self.length]
     }
 
-    /// Makes room for so many bytes.
+    /// Makes room for `n` bytes.
     fn reserve(&mut self, n: usize) {
         if self.buffer.len() < self.length + n {
             self.buffer.resize(2 * (self.length + n), 0);
@@ -213,7 +213,7 @@ impl Lines {
     }
 }
 
-/// Fields of less than so many bytes stand in the table itself.
+/// Bytes. Shorter fields stand in the table itself.
 const SHORT: usize = 16;
 
 /// Instead of its length: the field is longer.

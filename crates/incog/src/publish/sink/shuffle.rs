@@ -16,7 +16,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-/// About so many bytes of words are in a bucket.
+/// Bytes of words in a bucket, about.
 const BUCKET_BYTES: usize = 1 << 17;
 
 /// More buckets than this would be too many to deal into at a time.

@@ -83,7 +83,7 @@ impl Memory {
         Memory { bytes, folder: std::env::temp_dir() }
     }
 
-    /// Would a table of so many rows fit, with all that is done to it in memory?
+    /// Would a table of `n_rows` rows fit, with all that is done to it in memory?
     pub(crate) fn fits(&self, n_rows: usize, columns: &[Column]) -> bool {
         // The codes twice, once shuffled; keys; what the checker takes for both tables.
         let bytes_a_row = 8 * columns.len() as u64 + 44;
