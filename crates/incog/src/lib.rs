@@ -60,6 +60,7 @@
 //! version.
 #![forbid(unsafe_code)]
 
+mod system;
 mod file;
 mod job;
 mod source;
