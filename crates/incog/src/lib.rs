@@ -170,3 +170,8 @@ pub mod unstable {
         }
     }
 }
+
+/// The Rust of `docs/library.md`, which is run with the other doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+pub struct LibraryPage;
