@@ -25,12 +25,10 @@ fn commands() -> Vec<String> {
 /// The long flags that the help of a command lists.
 fn flags(command: &str) -> Vec<String> {
     let help = text(&[command, "--help"]);
-    let at_start = help.lines().filter_map(|line| {
-        let line = line.trim_start();
-        let line = line.strip_prefix('-').map_or(line, |short| short.get(3..).unwrap_or(line));
-        line.strip_prefix("--").or_else(|| line.strip_prefix('-'))
-    });
-    let names = at_start.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect());
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    // Before the long name there may be a short one: `-o, --output <FILE>`.
+    let long = lines.filter_map(|line| line.split_once("--").filter(|(before, _)| before.len() <= 4));
+    let names = long.map(|(_, rest)| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect());
     names.filter(|name: &String| name.len() > 1).collect()
 }
 
