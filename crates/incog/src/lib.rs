@@ -1,7 +1,7 @@
 //! incog publishes microdata that cannot be joined back to people, and proves it.
 //!
 //! Give it a table, say what each column is and what its values may become, and it finds the release that gives up least among all
-//! that satisfy your policy, has it checked by an independent checker ([`verify`]), and writes it with a record of what was done.
+//! that satisfy your policy, has it checked by an independent checker ([`unstable::checker`]), and writes it with a record of what was done.
 //!
 //! # A table in memory
 //!
