@@ -456,7 +456,10 @@ def main():
 
         adult = Path(os.environ.get("INCOG_DATA", PROJECT / ".." / "shared" / "data")).resolve() / "adult" / "adult.csv"
         if not adult.exists():
-            print("oracles: Adult: skipped, needs adult/adult.csv; set INCOG_DATA to the folder that has it")
+            line = "skipped: stage oracles: Adult needs adult/adult.csv; set INCOG_DATA to the folder that has it"
+            print(line)
+            with open(os.environ.get("INCOG_SKIPPED", os.devnull), "a", encoding="utf-8") as skipped:
+                skipped.write(line + "\n")
             return 0
         hierarchies = PROJECT / "testdata" / "hierarchies" / "adult"
         for sensitive, algorithm, require in ADULT_RELEASES:

@@ -1,7 +1,7 @@
 //! The command line: parses arguments, calls the library, prints. stdout is data, stderr is for people.
 //!
-//! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error; 130 and 143 when a signal ended it (Ctrl-C,
-//! SIGTERM).
+//! Exit codes: 0 done, 1 nothing satisfies the policy (or a check says no), 2 error; 130, 143 and 129 when a signal ended it (Ctrl-C,
+//! SIGTERM, SIGHUP).
 #![forbid(unsafe_code)]
 
 mod init;
@@ -13,6 +13,7 @@ mod verify;
 mod hierarchy;
 mod list;
 mod explain;
+mod shell;
 mod destination;
 mod names;
 mod overrides;
@@ -22,7 +23,7 @@ mod output;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use incog::unstable::job::AnyJob;
 
 use crate::output::{eprint_error, print};
@@ -93,6 +94,16 @@ enum Command {
     Explain(explain::Arguments),
     /// Print the JSON Schema of job files, for editors
     Schema,
+    /// Print a script that completes commands and flags in a shell
+    ///
+    /// Put what it prints where the shell looks for completions: for bash the file
+    /// /usr/share/bash-completion/completions/incog, for zsh a file _incog in a folder of fpath, for fish
+    /// ~/.config/fish/completions/incog.fish.
+    Completions(shell::CompletionsArguments),
+    /// Print the manual page of incog or of one command
+    ///
+    /// Read it with `incog man | man -l -`, or put it into a folder of your MANPATH.
+    Man(shell::ManArguments),
 }
 
 /// Hashes have a seed of their own in each process, so that nobody can prepare data for it; nothing depends on it. Tests set it to show
@@ -119,6 +130,8 @@ fn main() -> ExitCode {
         Command::List => list::run(),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Schema => print(&(AnyJob::schema() + "\n")).map(|()| ExitCode::SUCCESS),
+        Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => shell::man(&arguments, Arguments::command()),
     };
     done.unwrap_or_else(|error| {
         for line in error.to_string().lines() {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use incog_testkit::data::{csv_rows, project};
+use incog_testkit::skipped;
 
 fn example(file: &str) -> PathBuf {
     project().join("examples/hospital").join(file)
@@ -16,11 +17,7 @@ fn incog(arguments: &[&Path]) -> Output {
 #[test]
 fn the_generator_reproduces_the_data_byte_for_byte() {
     let Ok(made) = Command::new("python3").arg(example("generate.py")).output() else {
-        #[expect(clippy::print_stderr, reason = "the test runner shows it")]
-        {
-            eprintln!("SKIPPED: needs python3");
-        }
-        return;
+        return skipped("needs python3");
     };
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let data = std::fs::read(example("discharges.csv")).unwrap();
@@ -71,11 +68,7 @@ fn the_university_is_what_its_generator_makes() {
         .arg(folder.path())
         .output();
     let Ok(made) = made else {
-        #[expect(clippy::print_stderr, reason = "the test runner shows it")]
-        {
-            eprintln!("SKIPPED: needs python3");
-        }
-        return;
+        return skipped("needs python3");
     };
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     for file in ["student.csv", "takes.csv", "book.csv", "dgh/course.csv", "dgh/book.csv"] {

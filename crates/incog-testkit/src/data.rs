@@ -1,11 +1,12 @@
 //! Data that is not ours to commit.
 //!
 //! Rows that came from outside are read from the folder named by `INCOG_DATA`, or from `../shared/data` beside
-//! the project. A test that needs them and does not find them says so and is skipped.
+//! the project. A test that needs them and does not find them is skipped, and says so where somebody sees it
+//! ([`skipped`]).
 
 use std::path::{Path, PathBuf};
 
-use crate::{Sample, SampleColumn};
+use crate::{Sample, SampleColumn, skipped};
 
 /// The project's folder.
 pub fn project() -> PathBuf {
@@ -20,10 +21,7 @@ pub fn outside_file(path: &str) -> Option<PathBuf> {
     if file.exists() {
         return Some(file);
     }
-    #[expect(clippy::print_stderr, reason = "the test runner shows it")]
-    {
-        eprintln!("SKIPPED: needs {path}; set INCOG_DATA to the folder that has it");
-    }
+    skipped(&format!("needs {path}; set INCOG_DATA to the folder that has it"));
     None
 }
 

@@ -18,6 +18,8 @@ pub mod random;
 pub mod algorithms;
 pub mod case;
 pub mod data;
+mod skip;
 
 pub use require::Require;
 pub use sample::{Sample, SampleColumn};
+pub use skip::skipped;

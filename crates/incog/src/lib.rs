@@ -62,6 +62,7 @@
 //! version.
 #![forbid(unsafe_code)]
 
+mod system;
 mod file;
 mod job;
 mod source;
@@ -378,3 +379,8 @@ pub mod unstable {
         }
     }
 }
+
+/// The Rust of `docs/library.md`, which is run with the other doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+pub struct LibraryPage;

@@ -28,6 +28,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let text = text.split("#[cfg(all(test, unix))]\nmod tests").next().unwrap();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -89,6 +90,19 @@ fn check(source: &Path) {
 #[test]
 fn a_room_of_the_library_uses_only_those_above_it() {
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+}
+
+#[test]
+fn what_only_one_system_has_is_in_one_room() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut all = Vec::new();
+    files(&source, &mut all);
+    let particular = ["cfg(unix)", "cfg(not(unix))", "cfg(windows)", "cfg(target_os", "nix::", "std::os::"];
+    let is_particular = |path: &Path| particular.iter().any(|sign| code(path).contains(sign));
+    for path in all.iter().filter(|path| is_particular(path)) {
+        assert!(path.starts_with(source.join("system")), "{} knows which system it is on", path.display());
+    }
+    assert!(is_particular(&source.join("system/unix.rs")));
 }
 
 #[test]

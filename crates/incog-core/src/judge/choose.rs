@@ -23,7 +23,7 @@
 //! 3. Of what is left, the one with the smallest estimate; on a tie the first of `roll-up`, `cube`, `bitmap`.
 //!
 //! `scan` and `sort` never win. `super-roots` saves scans, but the few it saves are made up for by larger sets
-//! (`bench/README.md`): it stays close to `roll-up` on small tables and falls behind on large ones.
+//! (`bench/HISTORY.md`): it stays close to `roll-up` on small tables and falls behind on large ones.
 //!
 //! Cost: a count of each attribute, unless step 1 decides or there are over a million records, and some steps for each
 //! subset of at most 16 attributes. Of more, 16 stand for all: the first ones that have several labels, and for the cube

@@ -15,6 +15,8 @@ use std::path::Path;
 
 use incog_core::{Error, ErrorKind, Result};
 
+use crate::system;
+
 /// The path that stands for standard input and standard output.
 pub(crate) const STANDARD: &str = "-";
 
@@ -73,18 +75,11 @@ pub(crate) fn check_encoding(start: &[u8], path: &Path, what: &str) -> Result<()
 }
 
 /// Standard input, which may be a file.
-#[cfg(unix)]
 fn standard_input() -> Box<dyn Read + Send> {
-    use std::os::fd::AsFd;
-    match std::io::stdin().as_fd().try_clone_to_owned() {
-        Ok(input) => Box::new(Unchanged::handed(input.into())),
-        Err(_) => Box::new(std::io::stdin()),
+    match system::standard_input() {
+        Some(file) => Box::new(Unchanged::handed(file)),
+        None => Box::new(std::io::stdin()),
     }
-}
-
-#[cfg(not(unix))]
-fn standard_input() -> Box<dyn Read + Send> {
-    Box::new(std::io::stdin())
 }
 
 /// A reader of a file, decompressed if its name ends in `.gz` or `.zst`; `-` is standard input.

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use incog_core::Result;
 
 use crate::file::{STANDARD, unreadable};
+use crate::system::Identity;
 
 /// What is said of a file that is not the same.
 pub(super) const CHANGED: &str = "it changed while it was read";
@@ -24,12 +25,7 @@ pub(super) const WAIT: &str = "wait until nobody writes to it, and run again";
 struct Stamp {
     length: u64,
     modified: Option<SystemTime>,
-    /// Which file of which disk.
-    #[cfg(unix)]
-    file: (u64, u64),
-    /// When anything about it was changed, in seconds and nanoseconds.
-    #[cfg(unix)]
-    changed: (i64, i64),
+    identity: Identity,
 }
 
 impl Stamp {
@@ -38,16 +34,7 @@ impl Stamp {
         metadata.is_file().then(|| Stamp {
             length: metadata.len(),
             modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            file: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.dev(), metadata.ino())
-            },
-            #[cfg(unix)]
-            changed: {
-                use std::os::unix::fs::MetadataExt;
-                (metadata.ctime(), metadata.ctime_nsec())
-            },
+            identity: Identity::of(metadata),
         })
     }
 
@@ -93,9 +80,8 @@ impl Unchanged {
         // Another file of that name would be what a later look finds. One that is gone was whole until then; that it is gone is a
         // change of it, too.
         let named = Stamp::at(path);
-        #[cfg(unix)]
         if named.is_none() {
-            now.changed = stamp.changed;
+            now.identity.changed_with(&stamp.identity);
         }
         Ok(is_whole && named.is_none_or(|named| named == *stamp) && now == *stamp)
     }

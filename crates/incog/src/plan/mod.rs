@@ -312,7 +312,7 @@ impl Bound {
     }
 }
 
-/// What is asked for, of so many rows.
+/// What is asked of a table with this number of rows.
 fn policy(
     settings: &Settings<'_>,
     models: Vec<Box<dyn PrivacyModel>>,

@@ -11,6 +11,7 @@ use incog_core::Result;
 
 use crate::publish::sink::hidden::{self, HiddenFolder};
 use crate::publish::sink::{Unfinished, cannot_write, write_failed};
+use crate::system::{self, usual_folder};
 
 /// Which files of a folder are those of a release.
 type Released = dyn Fn(&Path) -> Vec<String>;
@@ -100,7 +101,7 @@ impl UnfinishedFolder {
         let _changing = hidden::changing();
         if !place.target.exists() {
             folder.rename(&place.target).map_err(failed)?;
-            return open_up(&place.target).map_err(failed);
+            return usual_folder(&place.target).map_err(failed);
         }
         exchange(&place, folder.path()).map_err(failed)?;
         // Now the hidden folder holds what was there. It is removed only if that is a release.
@@ -109,35 +110,13 @@ impl UnfinishedFolder {
             return Err(error);
         }
         drop(folder);
-        open_up(&place.target).map_err(failed)
+        usual_folder(&place.target).map_err(failed)
     }
 }
 
-/// Lets those look into a folder who may, once it has appeared: what the user's mask allows, as with any other new folder.
-#[cfg_attr(
-    not(unix),
-    expect(unused_variables, clippy::unnecessary_wraps, reason = "folders have modes on Unix only")
-)]
-fn open_up(folder: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    std::fs::set_permissions(folder, hidden::allowed(0o777))?;
-    Ok(())
-}
-
-/// The target and another folder change places.
-#[cfg(target_os = "linux")]
+/// The target and another folder change places, at one stroke where the system can do that.
 fn exchange(place: &TargetFolder, folder: &Path) -> std::io::Result<()> {
-    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
-    match renameat2(AT_FDCWD, folder, AT_FDCWD, &place.target, RenameFlags::RENAME_EXCHANGE) {
-        // Not every file system can do it.
-        Err(nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS) => exchange_in_steps(place, folder),
-        other => other.map_err(std::io::Error::from),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange(place: &TargetFolder, folder: &Path) -> std::io::Result<()> {
-    exchange_in_steps(place, folder)
+    if system::exchange(folder, &place.target)? { Ok(()) } else { exchange_in_steps(place, folder) }
 }
 
 /// The same in three steps; if the second fails, the first is undone.

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use crate::system::own_alone;
+
 const PREFIX: &str = ".incog-";
 const SUFFIX: &str = ".unfinished";
 const N_RANDOM: usize = 6;
@@ -242,10 +244,7 @@ impl Drop for HiddenFolder {
 fn builder(mode: u32) -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(N_RANDOM);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    #[cfg(not(unix))]
-    let _ = mode;
+    own_alone(&mut builder, mode);
     builder
 }
 
@@ -291,20 +290,6 @@ fn sweep(folder: &Path, turn: &Turn) {
     }
 }
 
-/// So much of `most` as the user's mask allows.
-#[cfg(unix)]
-pub(super) fn allowed(most: u32) -> std::fs::Permissions {
-    use nix::sys::stat::{Mode, umask};
-
-    static ASKING: Mutex<()> = Mutex::new(());
-    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
-    // It can be asked for only by changing it. What others create in between is their owner's alone, at worst.
-    let mask = umask(Mode::S_IRWXG | Mode::S_IRWXO);
-    umask(mask);
-    #[allow(clippy::useless_conversion, reason = "modes have 16 bits on some systems")]
-    std::os::unix::fs::PermissionsExt::from_mode(most & !u32::from(mask.bits()))
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -347,14 +332,5 @@ mod tests {
         let file = HiddenFile::create_in(outside.path()).unwrap();
         let folder = HiddenFolder::create_in(outside.path()).unwrap();
         assert_eq!((mode(&file.path), mode(folder.path())), (0o600, 0o700));
-    }
-
-    #[test]
-    fn asking_for_the_mask_does_not_change_it() {
-        let outside = tempfile::tempdir().unwrap();
-        let path = outside.path().join("like any other");
-        let allowed = [allowed(0o666), allowed(0o666)].map(|allowed| allowed.mode());
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(allowed, [mode(&path); 2]);
     }
 }

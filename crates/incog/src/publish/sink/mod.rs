@@ -34,6 +34,7 @@ use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
 use crate::source::Format;
 use crate::source::spill::Memory;
+use crate::system::usual_file;
 
 /// What is shorter is collected before it is written.
 const BUFFER: usize = 1 << 17;
@@ -405,13 +406,8 @@ impl Finished {
 }
 
 /// Lets those read a file who may, once it has appeared: a kill before that leaves nothing that others could read.
-#[cfg_attr(not(unix), expect(unused_variables, reason = "files have modes on Unix only"))]
 fn open_up(file: &Path, access: Access) -> std::io::Result<()> {
-    #[cfg(unix)]
-    if access == Access::Usual {
-        return std::fs::set_permissions(file, hidden::allowed(0o666));
-    }
-    Ok(())
+    if access == Access::Usual { usual_file(file) } else { Ok(()) }
 }
 
 impl Write for Unfinished {

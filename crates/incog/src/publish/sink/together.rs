@@ -14,6 +14,7 @@ use incog_core::{Error, ErrorKind, Result};
 use crate::file::cause;
 use crate::publish::sink::hidden::{self, HiddenFolder};
 use crate::publish::sink::{Finished, InFolder, folder_of, open_up, write_failed};
+use crate::system::usual_folder;
 
 /// A folder that is made when the first file appears in it.
 #[derive(Debug)]
@@ -149,8 +150,7 @@ pub(crate) fn appear(mut files: Vec<Finished>, new_folder: Option<&NewFolder>) -
         if let Some((folder, made)) = &mut new_folder {
             let failed = |error: std::io::Error| folder.cannot(cause(&error));
             made.rename(&folder.0).map_err(failed)?;
-            #[cfg(unix)]
-            std::fs::set_permissions(&folder.0, hidden::allowed(0o777)).map_err(failed)?;
+            usual_folder(&folder.0).map_err(failed)?;
         }
         Ok(())
     };
