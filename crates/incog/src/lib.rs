@@ -84,7 +84,7 @@ pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, Ver
 /// use incog::Job;
 ///
 /// let error = Job::parse("[policy]\nk = 5\n").unwrap_err();
-/// assert_eq!(error.to_string(), "`input` is missing");
+/// assert_eq!(error.to_string(), "line 1: `input` is missing");
 /// ```
 pub use incog_core::Error;
 
@@ -97,7 +97,7 @@ pub use incog_core::Error;
 /// use incog::ErrorKind;
 ///
 /// let error = anonymizer.k(5).anonymize().unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::Policy);
+/// assert_eq!(error.kind(), ErrorKind::Impossible);
 /// ```
 pub use incog_core::ErrorKind;
 

@@ -379,6 +379,8 @@ fn an_engine_is_asked_for_lengths_and_missing_units_too() {
         if unit { job.unit("person").missing_unit_is_nobody() } else { job.identifier("person") }
     };
     assert_eq!(by_length(false).decide().unwrap().levels(), Some(vec![("zip", 0), ("age", 0), ("sex", 0)]));
+    let shown = format!("{:?}", by_length(false).decide().unwrap());
+    assert!(shown.contains("levels") && !shown.contains("537"), "no cell is shown: {shown}");
     let error = by_length(true).decide().unwrap_err();
     assert!(error.hint().is_some_and(|hint| hint.contains("length = 5")), "{error}");
     let refuses = Anonymizer::new(Input::engine(small(By::Key)))

@@ -28,7 +28,6 @@ use crate::plan::Plan;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct Decided {
     attributes: Attributes,
     recoding: Recoding,
@@ -36,6 +35,13 @@ pub struct Decided {
     quality: Quality,
     score: Option<f64>,
     notes: Vec<String>,
+}
+
+/// Without labels, which may be cells.
+impl std::fmt::Debug for Decided {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decided").field("levels", &self.levels()).finish_non_exhaustive()
+    }
 }
 
 impl Decided {

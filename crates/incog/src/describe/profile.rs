@@ -147,7 +147,7 @@ pub struct Exposures {
 /// # let data = folder.path().join("patients.csv");
 /// # std::fs::write(&data, "age,zip\n34,53715\n36,53715\n51,53703\n58,53706\n").unwrap();
 /// let init = Init::new(&data, None, FirstLine::Unknown, &Progress::new())?;
-/// assert_eq!(init.profile.n_rows, 4);
+/// assert_eq!(init.profile.rows, 4);
 /// # Ok::<(), incog::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
