@@ -27,3 +27,29 @@ pub fn keeps_quiet(error: &incog::Error) {
     let message = format!("{error}\n{error:?}\n{}", error.hint().unwrap_or_default());
     assert!(!message.contains(CANARY), "a message contains a cell");
 }
+
+/// A file of this process for readers that take a path. It is written anew for each input.
+pub struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    /// A file whose name ends like this.
+    pub fn new(name: &str) -> Self {
+        Scratch(std::env::temp_dir().join(format!("incog-fuzz-{}-{name}", std::process::id())))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &std::path::Path {
+        &self.0
+    }
+
+    /// Replaces what is in it.
+    pub fn write(&self, bytes: &[u8]) {
+        std::fs::write(&self.0, bytes).expect("a temporary file can be written");
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
