@@ -108,8 +108,15 @@ impl Record {
     }
 
     fn parts_of_table(&self, levels: &BTreeMap<String, u8>, local: Option<&LocalPart>) -> Json {
-        let ClaimsPart { k, combinations, unit, suppression_budget, requires, smallest_group, fewest_persons } =
-            &self.claims;
+        let ClaimsPart {
+            k,
+            combinations,
+            unit,
+            suppression_budget,
+            requires,
+            smallest_group,
+            fewest_persons,
+        } = &self.claims;
         let mut parts = json!({
             "claims": {
                 "k": k,
