@@ -56,6 +56,9 @@ pub(crate) struct JobArguments {
     /// Size of the smallest group; for `incog search` also a range such as 2..100, ends included
     #[arg(short, long, allow_negative_numbers = true, value_parser = k_or_range, help_heading = "Policy")]
     k: Option<K>,
+    /// Ask for k-anonymity of every combination of at most N quasi-identifiers, instead of all of them together
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Policy")]
+    combinations: Option<i64>,
     /// How many rows may be left out (of a database: how many persons): a count or a share like 1%
     #[arg(long, value_name = "ROWS|SHARE", help_heading = "Policy")]
     suppression: Option<String>,
@@ -218,6 +221,10 @@ impl JobArguments {
         for order in &self.ordered {
             give_order(&mut job, order)?;
         }
+        if self.combinations.is_some() {
+            job.policy.combinations = self.combinations;
+            job.lines.forget(&["policy", "combinations"]);
+        }
         if self.unit.is_some() {
             job.policy.unit.clone_from(&self.unit);
             job.lines.forget(&["policy", "unit"]);
@@ -351,6 +358,7 @@ impl JobArguments {
             ("hierarchy", !self.hierarchy.is_empty()),
             ("ordered", !self.ordered.is_empty()),
             ("k", self.k.is_some()),
+            ("combinations", self.combinations.is_some()),
             ("suppression", self.suppression.is_some()),
             ("unit", self.unit.is_some()),
             ("missing-unit", self.missing_unit.is_some()),

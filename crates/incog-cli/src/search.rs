@@ -21,6 +21,15 @@ pub(crate) struct Arguments {
     /// List every generalization that satisfies the policy, not only the minimal ones
     #[arg(long)]
     all: bool,
+    /// Tell of every subset of the quasi-identifiers which generalizations satisfy the policy
+    #[arg(long, conflicts_with_all = ["all", "chart"])]
+    subsets: bool,
+    /// With --subsets: how many columns the largest subsets have [default: all]
+    #[arg(long, value_name = "N", requires = "subsets")]
+    max_subset: Option<usize>,
+    /// Tell how Incognito finds the generalizations: candidates, checks, marks and survivors of each iteration. For small lattices
+    #[arg(long, conflicts_with_all = ["all", "chart", "subsets"])]
+    trace: bool,
     /// With a range of k: where to write a chart of the best score for each k, as SVG
     #[arg(long, visible_alias = "svg", value_name = "FILE")]
     chart: Option<PathBuf>,
@@ -36,10 +45,21 @@ enum Format {
 
 pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
     if let Some(range) = arguments.job.take_range() {
+        if arguments.subsets || arguments.trace {
+            return Err(
+                Error::input("--subsets and --trace are for one k").with_hint("give one k, such as -k 5")
+            );
+        }
         return every_k(arguments, range);
     }
     if arguments.chart.is_some() {
         return Err(Error::input("--chart is for a range of k").with_hint("add -k 2..100"));
+    }
+    if arguments.subsets {
+        return subsets(arguments);
+    }
+    if arguments.trace {
+        return trace(arguments);
     }
     let progress = show_progress()?;
     let listing = if arguments.all { Listing::All } else { Listing::Minimal };
@@ -51,6 +71,36 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
         Format::Text => report.to_string(),
     })?;
     Ok(if report.obstacle.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What satisfies the policy, subset by subset.
+fn subsets(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.max_subset == Some(0) {
+        return Err(Error::input("--max-subset is 0")
+            .with_hint("give how many columns are looked at together, such as 3"));
+    }
+    let progress = show_progress()?;
+    let anonymizer = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared());
+    let report = anonymizer.search_subsets(arguments.max_subset)?;
+    progress.done();
+    print(&match arguments.format {
+        Format::Json => report.to_json() + "\n",
+        Format::Text => report.to_string(),
+    })?;
+    Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// How the search went.
+fn trace(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.format == Format::Json {
+        return Err(Error::input("--trace is text for people")
+            .with_hint("leave out --format json; --subsets has what came of each subset"));
+    }
+    let progress = show_progress()?;
+    let report = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).trace()?;
+    progress.done();
+    print(&report.to_string())?;
+    Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// The best generalization for each k of a range.

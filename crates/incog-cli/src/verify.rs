@@ -3,15 +3,26 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incog::unstable::checker::{Claims, Fraction, SensitiveClaim};
-use incog::{Anonymizer, AnyJob, Key, PublicKey, Result, Verifier};
+use incog::unstable::checker::{Claims, Fraction, Labels, SensitiveClaim};
+use incog::{Anonymizer, AnyJob, Error, Key, PublicKey, Result, Verifier};
 
 use crate::output::print;
 use crate::signals::show_progress;
 
 /// What a job says itself, or does not claim.
-const WITHOUT_JOB: [&str; 9] =
-    ["qi", "k", "sensitive", "alpha", "distinct_l", "entropy_l", "recursive", "t", "ordered"];
+const WITHOUT_JOB: [&str; 11] = [
+    "qi",
+    "k",
+    "combinations",
+    "sensitive",
+    "alpha",
+    "values",
+    "distinct_l",
+    "entropy_l",
+    "recursive",
+    "t",
+    "ordered",
+];
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -50,12 +61,19 @@ pub(crate) struct Arguments {
     /// Size of the smallest group
     #[arg(short, long, value_parser = clap::value_parser!(u64).range(1..))]
     k: Option<u64>,
+    /// Not all quasi-identifiers together but every combination of at most N of them is k-anonymous
+    #[arg(long, value_name = "N", requires = "qi")]
+    combinations: Option<usize>,
     /// Sensitive columns, separated by commas: alpha, l and t are measured, and compared with what follows
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     sensitive: Vec<String>,
     /// No value has a greater share of a group than this: 0.5, 50% or 1/2
     #[arg(long, value_name = "SHARE", requires = "sensitive", value_parser = share)]
     alpha: Option<Fraction>,
+    /// The values that alpha is about, together as if they were one (the simple model), separated by |. Without it alpha is about
+    /// each value (the general model)
+    #[arg(long, value_name = "VALUES", value_delimiter = '|', requires = "alpha")]
+    values: Vec<String>,
     /// Every group has at least L distinct values
     #[arg(long, value_name = "L", requires = "sensitive", value_parser = clap::value_parser!(u64).range(1..))]
     distinct_l: Option<u64>,
@@ -75,6 +93,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
+    arguments.check_combinations()?;
+    if !arguments.values.is_empty() {
+        let released = incog::unstable::cli::read_release(&arguments.release, arguments.delimiter)?;
+        arguments.check_values(&*released)?;
+    }
     let mut verifier = Verifier::new(&arguments.release).claims(claims(arguments));
     if let Some(path) = &arguments.key {
         verifier = verifier.key(Key::read(path)?);
@@ -105,11 +128,61 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
+impl Arguments {
+    /// Fails if the combinations are of more columns than there are, or of none.
+    fn check_combinations(&self) -> Result<()> {
+        match self.combinations {
+            Some(0) => Err(Error::input("--combinations is 0")
+                .with_hint("give how many quasi-identifiers are looked at together, such as 3")),
+            Some(most) if most > self.qi.len() => Err(Error::input(format!(
+                "--combinations is {most}, and --qi names {} columns",
+                self.qi.len()
+            ))
+            .with_hint("leave it out to check all of them together")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if a value that alpha is about is in no row: whoever mistypes a value would find it rare.
+    fn check_values(&self, release: &dyn Labels) -> Result<()> {
+        let header = release.header();
+        let places: Vec<usize> = self
+            .sensitive
+            .iter()
+            .filter_map(|name| header.iter().position(|column| column == name))
+            .collect();
+        // A column that is not there is found later, with the other claims.
+        if places.len() < self.sensitive.len() {
+            return Ok(());
+        }
+        let occurs = |value: &String| {
+            places.iter().any(|&at| {
+                let column = release.column(at);
+                let code = |&code: &u32| column.labels[code as usize] == value;
+                column.codes.iter().any(code)
+            })
+        };
+        match self.values.iter().position(|value| !occurs(value)) {
+            None => Ok(()),
+            Some(at) => Err(Error::input(format!(
+                "entry {} of --values is in no row of {}",
+                at + 1,
+                self.sensitive.join(", ")
+            ))
+            .with_hint("values are compared letter by letter, as they stand in the release; entries are separated by |")),
+        }
+    }
+}
+
 /// What is claimed of a file of which there is neither a job nor a record.
 fn claims(arguments: &Arguments) -> Claims<'static> {
     let claim = |column: &String| SensitiveClaim {
         column: column.clone(),
-        alpha: arguments.alpha,
+        alpha: arguments.alpha.filter(|_| arguments.values.is_empty()),
+        pooled_alpha: arguments
+            .alpha
+            .filter(|_| !arguments.values.is_empty())
+            .map(|alpha| (alpha, arguments.values.clone())),
         distinct_l: arguments.distinct_l,
         entropy_l: arguments.entropy_l,
         recursive: arguments.recursive,
@@ -120,6 +193,7 @@ fn claims(arguments: &Arguments) -> Claims<'static> {
     Claims {
         quasi_identifiers: arguments.qi.clone(),
         k: arguments.k.unwrap_or(1),
+        combinations: arguments.combinations,
         columns: None,
         sensitive: arguments.sensitive.iter().map(claim).collect(),
         source: None,

@@ -56,3 +56,294 @@ fn one_label_is_refused_where_it_has_no_effect() {
     folder.replace("incog.toml", "\"groups\"", "\"group\"");
     folder.done(&["anonymize", "incog.toml"]);
 }
+
+#[test]
+fn every_subset_is_told_with_its_minimal_generalizations() {
+    let report = json(&patients(&["--subsets", "--format", "json"]));
+    let subsets = report["subsets"].as_array().unwrap();
+    let columns: Vec<Vec<&str>> = subsets
+        .iter()
+        .map(|subset| {
+            subset["columns"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+        })
+        .collect();
+    assert_eq!(columns.len(), 7, "{columns:?}");
+    assert!(columns.windows(2).all(|pair| pair[0].len() <= pair[1].len()), "the smallest first");
+    // All three together: as the search without subsets finds them.
+    let all = json(&patients(&["--format", "json"]));
+    let last = subsets.last().unwrap();
+    assert_eq!(last["satisfying"], all["satisfying"]);
+    let minimal: Vec<&Value> =
+        all["minimal"].as_array().unwrap().iter().map(|node| &node["levels"]).collect();
+    assert_eq!(last["minimal"].as_array().unwrap().iter().collect::<Vec<_>>(), minimal);
+    // LeFevre, DeWitt, Ramakrishnan, Figure 5: of sex and zip code <S1, Z0>, <S0, Z2> and what is above them.
+    let pair = subsets.iter().zip(&columns).find(|(_, columns)| **columns == ["sex", "zipcode"]).unwrap().0;
+    assert_eq!(pair["satisfying"], 4);
+    assert_eq!(pair["minimal"], serde_json::json!([{ "sex": 0, "zipcode": 2 }, { "sex": 1, "zipcode": 0 }]));
+
+    let some = json(&patients(&["--subsets", "--max-subset", "2", "--format", "json"]));
+    assert_eq!(some["subsets"].as_array().unwrap()[..], subsets[..6]);
+    let text = patients(&["--subsets", "--max-subset", "2"]).stdout;
+    assert!(text.contains("sex, zipcode: 4 of 6, minimal <sex 0, zipcode 2>, <sex 1, zipcode 0>"), "{text}");
+}
+
+#[test]
+fn subsets_that_make_no_sense_are_refused() {
+    patients(&["--subsets", "--max-subset", "0"]).failed(2, &["--max-subset is 0", "such as 3"]);
+    patients(&["--subsets", "--max-subset", "4"]).failed(2, &["4 columns", "3 quasi-identifiers"]);
+    patients(&["--subsets", "--algorithm", "cover"]).failed(2, &["`incognito`", "algorithm"]);
+    assert_eq!(patients(&["--max-subset", "2"]).code, Some(2));
+    patients(&["--subsets", "-k", "2..4"]).failed(2, &["one k"]);
+}
+
+#[test]
+fn a_trace_has_the_papers_graphs() {
+    let text = patients(&["--trace"]).stdout;
+    for line in [
+        "iteration 1: 7 candidates of 1 column",
+        "iteration 2:",
+        "iteration 3:",
+        "    edge       <sex 0, zipcode 0> -> <sex 1, zipcode 0>",
+        "    checked    <sex 0, zipcode 0> fails",
+        "    checked    <sex 1, zipcode 0> holds",
+        "    marked     <sex 1, zipcode 1> <sex 1, zipcode 2>",
+        "    survivors  <sex 0, zipcode 2> <sex 1, zipcode 0> <sex 1, zipcode 1> <sex 1, zipcode 2>",
+        "result: 5 nodes of all columns satisfy the policy",
+    ] {
+        assert!(text.contains(line), "no `{line}` in {text}");
+    }
+    patients(&["--trace", "--format", "json"]).failed(2, &["--trace is text"]);
+    patients(&["--trace", "--algorithm", "best"]).failed(2, &["incognito"]);
+    let folder = Folder::new();
+    folder.replace(
+        "incog.toml",
+        "[columns.name]",
+        "[columns.ill]\nrole = \"quasi-identifier\"\nhierarchy = { mask = \"right\" }\n[columns.name]",
+    );
+    folder.replace("incog.toml", "[columns.ill]\nrole = \"sensitive\"\n", "");
+    folder.refused(&["search", "incog.toml", "--trace"], &["too long to read", "--subsets"]);
+}
+
+/// A job whose every combination of at most two columns is to be 5-anonymous.
+fn of_combinations(most: &str) -> Folder {
+    let folder = Folder::new();
+    folder.replace("incog.toml", "k = 5", &format!("k = 5\ncombinations = {most}"));
+    folder
+}
+
+/// The smallest group of any two columns of a file, counted anew.
+fn smallest_pair(folder: &Folder, file: &str) -> usize {
+    let pairs = [["age", "sex"], ["age", "zip"], ["sex", "zip"]];
+    pairs.iter().map(|pair| folder.smallest_group(file, pair)).min().unwrap()
+}
+
+#[test]
+fn a_release_by_combinations_is_searched_released_verified_and_recorded() {
+    let folder = of_combinations("2");
+    let said = folder.done(&["anonymize", "incog.toml"]);
+    assert!(
+        said.stderr.contains("pass  5-anonymity of every combination of at most 2 of age, sex, zip"),
+        "{said:?}"
+    );
+    assert!(smallest_pair(&folder, "release.csv") >= 5);
+    let record = folder.json("release.csv.incog.json");
+    assert_eq!(record["claims"]["combinations"], 2);
+    // Fewer columns together leave more detail than all of them.
+    let loss = |record: &Value| record["scores"]["loss"].as_str().unwrap().parse::<f64>().unwrap();
+    let strict = Folder::new();
+    strict.done(&["anonymize", "incog.toml"]);
+    let of_all = strict.json("release.csv.incog.json");
+    assert!(of_all["claims"].get("combinations").is_none(), "a record without it has its bytes");
+    assert!(loss(&record) <= loss(&of_all));
+    for arguments in [
+        vec!["verify", "release.csv", "--job", "incog.toml"],
+        vec!["verify", "release.csv", "--record", "release.csv.incog.json"],
+        vec![
+            "verify",
+            "release.csv",
+            "--job",
+            "incog.toml",
+            "--record",
+            "release.csv.incog.json",
+            "--key",
+            "incog.key",
+        ],
+        vec!["verify", "release.csv", "--qi", "age,sex,zip", "-k", "5", "--combinations", "2"],
+    ] {
+        folder.done(&arguments);
+    }
+    // By searches too, whatever the judge; the same numbers.
+    let satisfying = |flags: &[&str]| {
+        let found = folder.run(&[&["search", "incog.toml", "--format", "json"], flags].concat());
+        json(&found)["satisfying"].as_u64().unwrap()
+    };
+    let expected = satisfying(&[]);
+    for flags in [
+        ["--algorithm", "incognito"],
+        ["--algorithm", "bottom-up"],
+        ["--checker", "cube"],
+        ["--checker", "scan"],
+    ] {
+        assert_eq!(satisfying(&flags), expected, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_broken_combination_is_caught() {
+    let folder = of_combinations("2");
+    folder.done(&["anonymize", "incog.toml"]);
+    // Of a few rows no pair of labels can be common.
+    let rows = folder.read("release.csv");
+    let kept: Vec<&str> = rows.lines().take(8).collect();
+    folder.write("broken.csv", kept.join("\n") + "\n");
+    assert!(smallest_pair(&folder, "broken.csv") < 5);
+    let flags = ["--qi", "age,sex,zip", "-k", "5", "--combinations", "2"];
+    let said = folder.run(&[&["verify", "broken.csv"][..], &flags].concat());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stdout.contains("FAIL  5-anonymity of every combination of at most 2"), "{said:?}");
+    let said = folder.run(&["verify", "broken.csv", "--job", "incog.toml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+}
+
+#[test]
+fn combinations_that_make_no_sense_are_refused() {
+    for (most, says) in
+        [("4", "there are 3 quasi-identifiers"), ("0", "not at least 1"), ("-1", "not at least 1")]
+    {
+        of_combinations(most).refused(&["anonymize", "incog.toml"], &["line 8", "`combinations`", says]);
+    }
+    let folder = of_combinations("2");
+    let more = ["anonymize", "incog.toml", "--require", "distinct-l:sensitive=ill,l=2"];
+    folder.refused(&more, &["about k alone"]);
+    folder.refused(&["anonymize", "incog.toml", "--unit", "name"], &["`combinations`", "persons"]);
+    folder.refused(&["search", "incog.toml", "-k", "2..5"], &["range of k", "combinations"]);
+    folder.refused(&["anonymize", "incog.toml", "--algorithm", "top-down"], &["combination", "labels"]);
+    folder.refused(&["search", "incog.toml", "--checker", "bitmap"], &["labels"]);
+    let verify = ["verify", "data.csv", "--qi", "age,sex", "-k", "1", "--combinations"];
+    folder.refused(&[&verify[..], &["0"]].concat(), &["--combinations is 0"]);
+    folder.refused(&[&verify[..], &["3"]].concat(), &["--qi names 2 columns"]);
+}
+
+#[test]
+fn all_columns_together_are_the_ordinary_k() {
+    let (all, plain) = (of_combinations("3"), Folder::new());
+    all.done(&["anonymize", "incog.toml"]);
+    plain.done(&["anonymize", "incog.toml"]);
+    assert_eq!(all.read("release.csv"), plain.read("release.csv"));
+}
+
+/// One sensitive value has half of a group at most.
+const SIMPLE: &str =
+    "[[policy.require]]\nmodel = \"alpha-k\"\nsensitive = \"ill\"\nalpha = 0.5\nvalues = [\"asthma\"]\n";
+
+#[test]
+fn a_recipient_checks_the_simple_model() {
+    let folder = Folder::new();
+    folder.replace("incog.toml", "[columns.age]", &format!("{SIMPLE}[columns.age]"));
+    folder.done(&["anonymize", "incog.toml"]);
+    let verify = |alpha: &str, values: &str| {
+        folder.run(&[
+            "verify",
+            "release.csv",
+            "--qi",
+            "age,sex,zip",
+            "-k",
+            "5",
+            "--sensitive",
+            "ill",
+            "--values",
+            values,
+            "--alpha",
+            alpha,
+        ])
+    };
+    let said = verify("0.5", "asthma");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said.has_no_cell();
+    assert_eq!(verify("0.01", "asthma").code, Some(1));
+    // Two values as one have more than each.
+    assert_eq!(verify("0.5", "asthma|influenza").code, Some(1));
+    verify("0.5", "asthmaa").failed(2, &["entry 1 of --values is in no row"]);
+    let without =
+        ["verify", "release.csv", "--qi", "age", "-k", "5", "--sensitive", "ill", "--values", "asthma"];
+    assert_eq!(folder.run(&without).code, Some(2), "values are for alpha");
+}
+
+#[test]
+fn published_values_let_everybody_check_the_simple_model() {
+    let of_record = ["verify", "release.csv", "--record", "release.csv.incog.json"];
+    let secret = Folder::new();
+    secret.replace("incog.toml", "[columns.age]", &format!("{SIMPLE}[columns.age]"));
+    secret.done(&["anonymize", "incog.toml"]);
+    assert!(!secret.read("release.csv.incog.json").contains("asthma"));
+    let said = secret.done(&of_record);
+    assert!(
+        said.stdout.contains("1 of 1 requirements can be checked with the job and the data only"),
+        "{said:?}"
+    );
+
+    let open = Folder::new();
+    open.replace("incog.toml", "[columns.age]", &format!("{SIMPLE}publish_values = true\n[columns.age]"));
+    open.done(&["anonymize", "incog.toml"]);
+    let record = open.json("release.csv.incog.json");
+    assert_eq!(record["claims"]["requires"][0]["values"], serde_json::json!(["asthma"]));
+    let said = open.done(&of_record);
+    assert!(said.stdout.contains("the record is what the release alone can tell ("), "{said:?}");
+    assert!(!said.stdout.contains("with the job and the data only"), "{said:?}");
+    open.done(&["verify", "release.csv", "--job", "incog.toml", "--record", "release.csv.incog.json"]);
+    // A group with too many of them is found without the job.
+    let bad: String = open.read("release.csv").replace("influenza", "asthma").replace("bronchitis", "asthma");
+    open.write("release.csv", bad);
+    let said = open.run(&of_record);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.stdout.lines().any(|line| line.trim_start().starts_with("FAIL") && line.contains("alpha")),
+        "{said:?}"
+    );
+
+    let folder = Folder::new();
+    let pointless =
+        "[[policy.require]]\nmodel = \"distinct-l\"\nsensitive = \"ill\"\nl = 2\npublish_values = true\n";
+    folder.replace("incog.toml", "[columns.age]", &format!("{pointless}[columns.age]"));
+    folder.refused(&["anonymize", "incog.toml"], &["`publish_values`", "`values`"]);
+}
+
+#[test]
+fn what_explain_names_can_be_set() {
+    let run = |algorithm: &str, setting: &str| {
+        let folder = Folder::new();
+        let search = format!("[search]\nalgorithm = \"{algorithm}\"\n{setting}\n[columns.age]");
+        folder.replace("incog.toml", "[columns.age]", &search);
+        folder.done(&["anonymize", "incog.toml"]);
+        folder.done(&["verify", "release.csv", "--job", "incog.toml"]);
+        folder.read("release.csv")
+    };
+    for setting in ["clusters", "refined", "rounds"] {
+        run("cell-generalization", &format!("cell_method = \"{setting}\""));
+    }
+    for setting in ["auto", "forest", "cover", "clusters"] {
+        run("cell-suppression", &format!("suppression_method = \"{setting}\""));
+    }
+    assert_eq!(run("top-down", "look_ahead = \"step\""), run("top-down", ""));
+    run("top-down", "look_ahead = \"full\"");
+    let folder = Folder::new();
+    for (key, value, owner) in [
+        ("cell_method", "rounds", "cell-generalization"),
+        ("suppression_method", "cover", "cell-suppression"),
+        ("look_ahead", "full", "top-down"),
+    ] {
+        let folder = Folder::new();
+        folder.replace(
+            "incog.toml",
+            "[columns.age]",
+            &format!("[search]\n{key} = \"{value}\"\n[columns.age]"),
+        );
+        folder.refused(&["anonymize", "incog.toml"], &[key, owner]);
+    }
+    folder.replace(
+        "incog.toml",
+        "[columns.age]",
+        "[search]\nalgorithm = \"top-down\"\nlook_ahead = \"fulll\"\n[columns.age]",
+    );
+    folder.refused(&["anonymize", "incog.toml"], &["none of step, full", "did you mean `full`"]);
+}

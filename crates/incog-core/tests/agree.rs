@@ -29,6 +29,8 @@ fn judges() -> Vec<JudgeKind> {
     let options = [
         CubeOptions { materialize: Materialize::EveryLevel, memory: None },
         CubeOptions { materialize: Materialize::EveryLevel, memory: Some(200) },
+        CubeOptions { materialize: Materialize::ByBenefit, memory: None },
+        CubeOptions { materialize: Materialize::ByBenefit, memory: Some(200) },
         CubeOptions { materialize: Materialize::ZeroLevel, memory: Some(0) },
     ];
     let registered = judge::ALL.iter().map(|entry| entry.item);

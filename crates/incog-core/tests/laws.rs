@@ -264,7 +264,7 @@ proptest! {
             }
             let claims = Claims {
                 quasi_identifiers: attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
-                k,
+                k, combinations: None,
                 columns: None,
                 sensitive: vec![SensitiveClaim::measured("illness")],
                 source: None,
@@ -508,6 +508,7 @@ fn a_release_with_a_record_too_few_in_a_group_is_refused() {
     let claims = Claims {
         quasi_identifiers: case.quasi_identifiers.clone(),
         k: 3,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: None,

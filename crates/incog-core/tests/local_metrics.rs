@@ -198,7 +198,7 @@ proptest! {
         let rows = Rows::new(&table, &attributes).unwrap();
         let policy = Policy::k_anonymity(k).unwrap();
         let problem = Problem { source: &rows, policy: &policy };
-        let Some(found) = top_down(problem, TopDownOptions { seed }, &Progress::new()).unwrap() else {
+        let Some(found) = top_down(problem, TopDownOptions { seed, ..TopDownOptions::default() }, &Progress::new()).unwrap() else {
             return Ok(());
         };
         let row_levels: RowLevels = (0..sample.n_rows())

@@ -395,7 +395,7 @@ proptest! {
             };
             let claims = Claims {
                 quasi_identifiers: sample.columns.iter().map(|column| column.name.clone()).collect(),
-                k: 1,
+                k: 1, combinations: None,
                 columns: None,
                 sensitive: vec![claim],
                 source: Some(Source {

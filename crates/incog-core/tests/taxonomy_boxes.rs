@@ -328,6 +328,7 @@ fn recheck(
     let claims = Claims {
         quasi_identifiers: setting.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
         k,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: Some(Source {

@@ -320,6 +320,7 @@ fn passes_the_checker(setting: &Setting<'_>, release: Release) -> Result<(), Str
     let claims = Claims {
         quasi_identifiers: setting.sample.columns.iter().map(|column| column.name.clone()).collect(),
         k,
+        combinations: None,
         columns: None,
         sensitive: vec![sensitive],
         source: Some(Source {

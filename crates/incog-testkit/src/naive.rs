@@ -68,6 +68,41 @@ pub fn minimal(nodes: &[Vec<u8>]) -> Vec<Vec<u8>> {
     nodes.iter().filter(|node| !nodes.iter().any(|other| is_below(other, node))).cloned().collect()
 }
 
+/// Every combination of at least one and at most `most` of the columns below `n_columns`.
+pub fn combinations(n_columns: usize, most: usize) -> Vec<Vec<usize>> {
+    let members = |set: u32| (0..n_columns).filter(|&at| set >> at & 1 == 1).collect::<Vec<_>>();
+    (1_u32..1 << n_columns).map(members).filter(|columns| columns.len() <= most).collect()
+}
+
+/// Does every combination of at most `most` labels that one of these rows has stand in at least `k` of them?
+pub fn combinations_hold(rows: &[Vec<String>], k: u64, most: usize) -> bool {
+    let n_columns = rows.first().map_or(0, Vec::len);
+    combinations(n_columns, most).iter().all(|columns| {
+        let mut counts: BTreeMap<Vec<&String>, u64> = BTreeMap::new();
+        for row in rows {
+            *counts.entry(columns.iter().map(|&at| &row[at]).collect()).or_default() += 1;
+        }
+        counts.values().all(|&rows| rows >= k)
+    })
+}
+
+/// The rows to leave out at a node so that the others satisfy [`combinations_hold`]: as few as possible, found among all sets of rows.
+/// `None` if several sets are as small.
+pub fn rows_outside_combinations(sample: &Sample, levels: &[u8], k: u64, most: usize) -> Option<Vec<usize>> {
+    let labels = labels(sample, &present(levels));
+    let n_rows = sample.n_rows();
+    let mut sets: Vec<u32> = (0..1 << n_rows).collect();
+    sets.sort_by_key(|set: &u32| set.count_ones());
+    let holds = |set: u32| {
+        let kept = (0..n_rows).filter(|&row| set >> row & 1 == 0).map(|row| labels[row].clone());
+        combinations_hold(&kept.collect::<Vec<_>>(), k, most)
+    };
+    let first = *sets.iter().find(|&&set| holds(set)).expect("no rows break nothing");
+    let ties = sets.iter().filter(|set| set.count_ones() == first.count_ones());
+    let n_ties = ties.filter(|&&set| holds(set)).count();
+    (n_ties == 1).then(|| (0..n_rows).filter(|&row| first >> row & 1 == 1).collect())
+}
+
 /// A row as privacy models see it: whom it is about, and the value of the sensitive column. Where rows are counted, every
 /// row is about somebody else. Without a name it is about nobody.
 pub type PersonAndValue = (String, String);

@@ -6,7 +6,8 @@
 //!    the recoded input rows, each used once.
 //! 3. Input rows that are not released must be whole groups, each too small to be published or refused by a claim on a
 //!    sensitive column, and all together within the budget. Where a claim compares groups with the whole release (t, δ,
-//!    β), it depends on the groups that were left out before whether one had to be: only that they are whole is checked.
+//!    β), it depends on the groups that were left out before whether one had to be: only that they are whole is checked. So it
+//!    is where k is claimed of combinations of quasi-identifiers.
 //! 4. With a unit, each released group must have at least k persons, counted in the input. Since groups are released whole,
 //!    the input also tells which persons have which sensitive values ([`People`]).
 //!
@@ -201,6 +202,7 @@ fn compare(
         unit: unit.flatten(),
         groups,
         k: claims.k,
+        by_combinations: claims.combinations.is_some(),
         refusals: &refusals,
     };
     let claim = ROWS_CLAIM;
@@ -365,7 +367,7 @@ fn by_label(labels: Vec<&str>, of_code: Vec<u32>) -> hash::Map<&str, u64> {
 }
 
 /// The codes of some rows of a column, which come in ascending order.
-fn codes_of(table: &dyn Labels, column_idx: usize, rows: &[u32]) -> Vec<u32> {
+pub(crate) fn codes_of(table: &dyn Labels, column_idx: usize, rows: &[u32]) -> Vec<u32> {
     let mut some = Vec::with_capacity(rows.len());
     let mut codes = vec![0; BLOCK];
     for rows in rows.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
@@ -439,6 +441,8 @@ struct Comparison<'a> {
     /// The released rows by their quasi-identifiers.
     groups: &'a Groups,
     k: u64,
+    /// Is k claimed of combinations of quasi-identifiers? Then the size of a group does not tell whether it had to go.
+    by_combinations: bool,
     /// Claims for which groups may have been left out, and where their columns stand in the input.
     refusals: &'a [(usize, &'a SensitiveClaim)],
 }
@@ -532,7 +536,7 @@ impl Comparison<'_> {
         let n_rows = (release.n_rows() + source.input.n_rows()) as u64;
         let cost = n_rows.saturating_mul(origins.len() as u64);
         // Groups that were left out are judged by their size alone, unless somebody else has a say.
-        let by_size = self.unit.is_none() && self.refusals.is_empty();
+        let by_size = self.unit.is_none() && self.refusals.is_empty() && !self.by_combinations;
         let most_left_out = self.k.checked_sub(1).filter(|_| by_size);
         let tables = Tables { release, input: source.input, quasi, origins };
         levels::search(tables, &columns, most_left_out, levels::MAX_WORK, cost, accepts)
@@ -617,7 +621,7 @@ impl Comparison<'_> {
         let is_judged = |claim: &SensitiveClaim| {
             !claim.compares_with_release() && (claim.counted == Counted::Rows || self.unit.is_some())
         };
-        self.refusals.iter().all(|(_, claim)| is_judged(claim))
+        !self.by_combinations && self.refusals.iter().all(|(_, claim)| is_judged(claim))
     }
 
     /// What is claimed of suppressed rows, and what was found.
@@ -763,6 +767,7 @@ mod tests {
         let claims = Claims {
             quasi_identifiers: vec!["zip".into()],
             k,
+            combinations: None,
             columns: Some(vec!["zip".into(), "ill".into()]),
             sensitive: vec![],
             source: Some(Source {
@@ -820,6 +825,7 @@ mod tests {
             let claims = Claims {
                 quasi_identifiers: vec!["zip".into()],
                 k: 1,
+                combinations: None,
                 columns: None,
                 sensitive: vec![],
                 source: Some(Source {
@@ -862,6 +868,7 @@ mod tests {
             let claims = Claims {
                 quasi_identifiers: vec!["zip".into()],
                 k: 2,
+                combinations: None,
                 columns: None,
                 sensitive: vec![],
                 source: Some(Source {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | columns | the release has exactly the declared columns, in order |
 //! | k-anonymity | every combination of quasi-identifier labels stands at least k times |
+//! | combinations | every combination of at most m quasi-identifier labels stands at least k times; where this is claimed, all of them together need not, and of suppressed groups only that they are whole is checked |
 //! | α, general and pooled | in no group one value of a sensitive column, or some values together, have a greater share |
 //! | distinct, entropy, recursive ℓ | every group has enough values, spread evenly enough |
 //! | t | no group's distribution of values is farther from the whole release's, by equal, ordered or hierarchical distances |
@@ -50,6 +51,7 @@ mod histograms;
 mod measure;
 mod sensitive;
 mod requirement;
+mod combinations;
 mod local;
 mod boxes;
 mod levels;
@@ -155,6 +157,8 @@ pub struct Claims<'a> {
     pub quasi_identifiers: Vec<String>,
     /// Every combination of their labels stands at least this often.
     pub k: u64,
+    /// Not all labels together but every combination of at most this many quasi-identifiers' stands at least k times.
+    pub combinations: Option<usize>,
     /// Exactly these columns are released, in this order, if they were declared.
     pub columns: Option<Vec<String>>,
     /// Columns whose values nobody should learn, and what is claimed of them. A column may stand here several times.
@@ -250,6 +254,9 @@ impl Report {
         }
         self.group_sizes = group_sizes.into_iter().collect();
         self.smallest_group = self.group_sizes.first().map(|&(rows, _)| rows);
+        if claims.combinations.is_some() {
+            return;
+        }
         self.findings.push(Finding {
             kind: ClaimKind::Anonymity,
             claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
@@ -341,6 +348,13 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
 
     let groups = group(release, &quasi);
     report.add_sizes(claims, groups.sizes().into_iter());
+    if claims.combinations.is_some() {
+        let numbers: Vec<Vec<u32>> = quasi.iter().map(|&at| label_numbers(release, at, &groups)).collect();
+        combinations::check(claims, &mut report, |set, smallest| {
+            let columns: Vec<&[u32]> = set.iter().map(|&at| numbers[at].as_slice()).collect();
+            smallest.add(set, combinations::sizes(&columns, &groups.sizes()).into_iter());
+        });
+    }
     let mut positions = Vec::new();
     for claim in &claims.sensitive {
         match places.of(&claim.column) {
@@ -574,6 +588,14 @@ fn group(table: &dyn Labels, columns: &[usize]) -> Groups {
     keys.into_groups()
 }
 
+/// A number for the label that each group has in a column; equal labels have equal numbers.
+fn label_numbers(release: &dyn Labels, at: usize, groups: &Groups) -> Vec<u32> {
+    let of_code = Numbers::default().all(release.labels(at));
+    let mut numbers = against_input::codes_of(release, at, &groups.first_rows);
+    renumber(&mut numbers, &of_code);
+    numbers
+}
+
 /// Replaces codes by what stands for them.
 fn renumber(codes: &mut [u32], of_code: &[u32]) {
     for code in codes {
@@ -593,6 +615,7 @@ mod tests {
         Claims {
             quasi_identifiers: vec!["sex".into(), "zip".into()],
             k,
+            combinations: None,
             columns: None,
             sensitive: vec![SensitiveClaim::measured("ill")],
             source: None,

@@ -196,6 +196,7 @@ mod tests {
         let claims = Claims {
             quasi_identifiers: vec!["zip".into()],
             k: 1,
+            combinations: None,
             columns: None,
             sensitive: vec![SensitiveClaim::measured("ill")],
             source: None,

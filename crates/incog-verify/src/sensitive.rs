@@ -388,6 +388,7 @@ mod tests {
         let claims = Claims {
             quasi_identifiers: vec!["zip".into()],
             k: 1,
+            combinations: None,
             columns: None,
             sensitive: vec![claim],
             source: None,

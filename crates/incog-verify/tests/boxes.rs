@@ -152,6 +152,7 @@ fn failing(records: &[RandomRow], labels: &[[String; 4]], overlap: OverlapClaim)
     let claims = Claims {
         quasi_identifiers: NAMES.map(str::to_owned).to_vec(),
         k: 1,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: Some(Source {
@@ -314,6 +315,7 @@ fn check_many(n: usize, k: usize, n_groups: u64) {
     let claims = Claims {
         quasi_identifiers: names.map(str::to_owned).to_vec(),
         k: k as u64,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: Some(Source {

@@ -10,7 +10,14 @@ fn table(text: &str) -> StringTable {
 }
 
 fn claims(k: u64) -> Claims<'static> {
-    Claims { quasi_identifiers: vec!["town".into()], k, columns: None, sensitive: vec![], source: None }
+    Claims {
+        quasi_identifiers: vec!["town".into()],
+        k,
+        combinations: None,
+        columns: None,
+        sensitive: vec![],
+        source: None,
+    }
 }
 
 /// A column of which every row has another label.

@@ -19,8 +19,14 @@ fn table(text: &str) -> StringTable {
 
 /// Groups by zip; what is claimed of other columns.
 fn report(text: &str, sensitive: Vec<SensitiveClaim>) -> Report {
-    let claims =
-        Claims { quasi_identifiers: vec!["zip".into()], k: 1, columns: None, sensitive, source: None };
+    let claims = Claims {
+        quasi_identifiers: vec!["zip".into()],
+        k: 1,
+        combinations: None,
+        columns: None,
+        sensitive,
+        source: None,
+    };
     check(&table(text), &claims)
 }
 
@@ -494,6 +500,7 @@ fn against(
     let claims = Claims {
         quasi_identifiers: vec!["zip".into()],
         k,
+        combinations: None,
         columns: None,
         sensitive,
         source: Some(Source {

@@ -310,6 +310,8 @@ pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
 pub use report::frontier::{FrontierPoint, FrontierReport};
 pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
+pub use report::subsets::{SubsetReport, SubsetsReport};
+pub use report::trace::TraceReport;
 
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
@@ -339,12 +341,12 @@ pub mod unstable {
     /// [`DatabaseJob`](crate::DatabaseJob).
     pub mod job {
         pub use crate::job::{
-            AnyJob, BitmapSets, BranchJob, ColumnJob, CostJob, CountOrText, CubeLevels, DatabaseJob,
-            DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob, HierarchyJob,
-            Input, IntervalsOf, Job, Lines, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts,
-            MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob,
-            ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
-            TableFormat, TableJob, TreeJob,
+            AnyJob, BitmapSets, BranchJob, CellMethodJob, ColumnJob, CostJob, CountOrText, CubeLevels,
+            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob,
+            HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide, MatchingJob, MissingUnit,
+            MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output,
+            OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind,
+            RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob, TreeJob,
         };
     }
 

@@ -23,7 +23,7 @@ mod forest;
 use crate::algorithm::Aim;
 use crate::algorithm::cell_generalization::{answer, best_clusters, checked};
 use crate::algorithm::clusters::lowest_steps;
-use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
+use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Setting, Task};
 use crate::algorithm::full_subgraph::boxes;
 use crate::algorithm::groups::RowGroups;
 use crate::algorithm::quality::Found;
@@ -45,9 +45,10 @@ pub struct CellSuppressionOptions<'a> {
 }
 
 /// How groups are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SuppressionMethod {
     /// By the size of the table and by the policy.
+    #[default]
     Auto,
     /// A forest of near neighbours, cut into trees of k to 3k − 3 records.
     Forest,
@@ -68,6 +69,11 @@ const MAX_COVER: usize = 1 << 10;
 
 /// How many candidates a cluster has unless told.
 const CANDIDATES: usize = 512;
+
+impl SuppressionMethod {
+    /// Clusters with as many candidates as are worth their time.
+    pub const CLUSTERS: SuppressionMethod = SuppressionMethod::Clusters { candidates: CANDIDATES };
+}
 
 /// How many times the least weight of `*` an answer for k-anonymity of rows can have, if there is a bound.
 pub fn bound(method: SuppressionMethod, k: u64) -> Option<f64> {
@@ -130,7 +136,7 @@ fn check_size(n_rows: usize, most: usize) -> Result<()> {
             ErrorKind::Limit,
             format!("{n_rows} rows are too many for a cell suppression with a bound; {most} can be done"),
         )
-        .with_hint("choose the clusters, which promise no bound"));
+        .with_hint("set suppression_method = \"clusters\", which promises no bound"));
     }
     Ok(())
 }
@@ -143,7 +149,7 @@ fn needed_rows(ground: &Ground<'_>) -> Result<usize> {
             ErrorKind::Policy,
             format!("a cell suppression with a bound cannot promise {}", policy.describe()),
         )
-        .with_hint("choose the clusters, which promise no bound"));
+        .with_hint("set suppression_method = \"clusters\", which promises no bound"));
     }
     let n_rows = ground.n_rows();
     let admits = |rows: u64| policy.admits(crate::group::Measures::of_rows(vec![rows]).group(0));
@@ -233,7 +239,7 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
     item: Algorithm {
         family: Family::MultiDimension,
         columns: ColumnNeeds::Nothing,
-        settings: &[],
+        settings: &[Setting::SuppressionMethod],
         claim: |_| Claimed::Local,
         traversal: None,
         run,
@@ -241,7 +247,7 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
-    let options = CellSuppressionOptions { aim: task.aim, method: SuppressionMethod::Auto };
+    let options = CellSuppressionOptions { aim: task.aim, method: task.settings.suppression_method };
     let found = cell_suppression(task.problem, task.attributes, options, task.progress)?;
     Ok(found.map(Answer::of_groups))
 }

@@ -10,7 +10,9 @@
 use std::fmt;
 
 use crate::algorithm::quality::Found;
-use crate::algorithm::{Aim, Coverage, Cuts, Extent, Limits, Quality, Search};
+use crate::algorithm::{
+    Aim, CellMethod, Coverage, Cuts, Extent, Limits, LookAhead, Quality, Search, SuppressionMethod,
+};
 use crate::error::Result;
 use crate::frequency::{FrequencySet, Method};
 use crate::hierarchy::Attributes;
@@ -152,11 +154,17 @@ pub enum Setting {
     MondrianChoice,
     /// How far intervals reach.
     MondrianSides,
+    /// How the groups of a cell generalization are found.
+    CellMethod,
+    /// How the groups of a cell suppression are found.
+    SuppressionMethod,
+    /// How far Top-Down looks ahead.
+    LookAhead,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 14] = [
+    pub const ALL: [Setting; 17] = [
         Setting::Judge,
         Setting::Marking,
         Setting::OneLabel,
@@ -171,6 +179,9 @@ impl Setting {
         Setting::MondrianCuts,
         Setting::MondrianChoice,
         Setting::MondrianSides,
+        Setting::CellMethod,
+        Setting::SuppressionMethod,
+        Setting::LookAhead,
     ];
 
     /// Its key in the `[search]` of a job.
@@ -190,6 +201,9 @@ impl Setting {
             Setting::MondrianCuts => "mondrian_cuts",
             Setting::MondrianChoice => "mondrian_choice",
             Setting::MondrianSides => "mondrian_sides",
+            Setting::CellMethod => "cell_method",
+            Setting::SuppressionMethod => "suppression_method",
+            Setting::LookAhead => "look_ahead",
         }
     }
 }
@@ -235,6 +249,12 @@ pub struct Settings {
     pub best_cuts: bool,
     /// How far intervals reach.
     pub extent: Extent,
+    /// How the groups of a cell generalization are found.
+    pub cell_method: CellMethod,
+    /// How the groups of a cell suppression are found.
+    pub suppression_method: SuppressionMethod,
+    /// How far Top-Down looks ahead.
+    pub look_ahead: LookAhead,
 }
 
 /// What an algorithm is given.

@@ -14,7 +14,9 @@
 //! eIncognito of Wong, Li, Fu, Wang, KDD 2006); (2) families are searched one by one (no edge connects them), or several
 //! at a time; (3) a candidate with an attribute at a level of a single label has the groups of the smaller
 //! subset's node, which is a survivor: it holds without being regrouped. It counts as checked, not as grouped.
-//! [`OneLabel::Group`] regroups it all the same, as the paper does.
+//! [`OneLabel::Group`] regroups it all the same, as the paper does; (4) where the policy is about
+//! [combinations](crate::privacy::combinations) of at most m attributes and nothing may be left out, larger subsets follow from smaller
+//! ones and are not regrouped either.
 //!
 //! Sound because generalizing and dropping attributes only merge groups; see [`Closure`](crate::privacy::Closure).
 //! Cost: one check for every candidate that fails and for the lowest that hold.
@@ -33,6 +35,33 @@ use crate::lattice::{Candidates, Lattice, NodeSet, generate};
 use crate::registry::{Entry, Status};
 
 pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
+    let mut found = Traversed {
+        holding: NodeSet::empty(run.lattice),
+        work: Work::default(),
+        iterations: Vec::new(),
+        families: Vec::new(),
+    };
+    let n_attributes = run.lattice.attributes().len();
+    by_size(run, n_attributes, |iteration, searched| {
+        for family in searched {
+            found.work += family.work;
+            found.families.extend(family.record.take());
+            if family.family.attributes().len() == n_attributes {
+                found.holding.clone_from(&family.holding);
+            }
+        }
+        found.iterations.push(iteration);
+    })?;
+    Ok(found)
+}
+
+/// Searches the families of one attribute, of two, and so on up to `most`, as long as there are any to search; tells what came of
+/// all families of one size.
+pub(super) fn by_size(
+    run: &Run<'_>,
+    most: usize,
+    mut tell: impl FnMut(Iteration, &mut [Searched]),
+) -> Result<()> {
     let n_attributes = run.lattice.attributes().len();
     let heights = run.problem.source.layout().heights();
     if n_candidates(&heights) > MAX_CANDIDATES {
@@ -49,18 +78,12 @@ pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
                 .with_hint("use fewer threads")
         })?),
     };
-    let mut found = Traversed {
-        holding: NodeSet::empty(run.lattice),
-        work: Work::default(),
-        iterations: Vec::new(),
-        families: Vec::new(),
-    };
     let mut survivors: Vec<(Lattice, NodeSet)> = Vec::new();
-    for subset_size in 1..=n_attributes {
+    for subset_size in 1..=most {
         let candidates = generate(&survivors, &heights, run.progress)?;
         let n_candidates = candidates.iter().map(|family| family.nodes.len() as u64).sum();
         run.progress.expect(n_candidates);
-        let searched: Vec<Searched> = match &pool {
+        let mut searched: Vec<Searched> = match &pool {
             None => candidates.into_iter().map(|family| search_family(run, family)).collect::<Result<_>>()?,
             // Collecting keeps the families' order: nothing depends on which thread was first.
             Some(pool) => pool.install(|| {
@@ -68,36 +91,31 @@ pub(super) fn search(run: &Run<'_>) -> Result<Traversed> {
             })?,
         };
         let mut work = Work::default();
-        survivors.clear();
-        for family in searched {
-            work += family.work;
-            found.families.extend(family.record);
-            survivors.push((family.family, family.holding));
-        }
-        found.work += work;
-        found.iterations.push(Iteration {
+        searched.iter().for_each(|family| work += family.work);
+        let iteration = Iteration {
             subset_size,
             candidates: n_candidates,
-            holding: survivors.iter().map(|(_, holding)| holding.len() as u64).sum(),
+            holding: searched.iter().map(|family| family.holding.len() as u64).sum(),
             checked: work.nodes_checked,
             grouped: work.nodes_grouped,
-        });
-        survivors.retain(|(_, holding)| !holding.is_empty());
+        };
+        tell(iteration, &mut searched);
+        survivors.clear();
+        let survived = searched.into_iter().map(|family| (family.family, family.holding));
+        survivors.extend(survived.filter(|(_, holding)| !holding.is_empty()));
         if survivors.is_empty() {
-            return Ok(found);
+            break;
         }
     }
-    if let Some((_, holding)) = survivors.pop() {
-        found.holding = holding;
-    }
-    Ok(found)
+    Ok(())
 }
 
 /// A family after its search.
-struct Searched {
-    family: Lattice,
-    holding: NodeSet,
-    work: Work,
+pub(super) struct Searched {
+    pub(super) family: Lattice,
+    /// The nodes that hold.
+    pub(super) holding: NodeSet,
+    pub(super) work: Work,
     record: Option<FamilyRecord>,
 }
 
@@ -117,6 +135,7 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
         judges: run.judges,
         layout: run.problem.source.layout(),
         takes_over: run.search.one_label == OneLabel::TakeOver && !run.problem.policy.demand().labels,
+        is_implied: is_implied(run, &family),
         family: &family,
         roots: &roots,
         regrouping: None,
@@ -134,6 +153,14 @@ fn search_family(run: &Run<'_>, candidates: Candidates) -> Result<Searched> {
     Ok(Searched { holding, work, record, family })
 }
 
+/// Does every candidate of a family hold because its subsets do? So it is where only combinations of fewer attributes
+/// are asked about and nothing may be left out.
+fn is_implied(run: &Run<'_>, family: &Lattice) -> bool {
+    let policy = run.problem.policy;
+    let is_larger = policy.combinations().is_some_and(|most| family.attributes().len() > most);
+    is_larger && policy.budget() == 0 && run.search.one_label == OneLabel::TakeOver
+}
+
 /// Takes over the verdict of the smaller subset where an attribute has a single label, and has the judge
 /// regroup elsewhere.
 struct TakingOver<'a, 'r> {
@@ -141,6 +168,8 @@ struct TakingOver<'a, 'r> {
     layout: &'a KeyLayout,
     /// May verdicts be taken over? Not where the policy sees labels: then an attribute with a single label says something.
     takes_over: bool,
+    /// Does every candidate hold because its subsets do?
+    is_implied: bool,
     family: &'a Lattice,
     roots: &'a [usize],
     /// Opened for the first node that needs it: many families have none.
@@ -153,12 +182,11 @@ impl TakingOver<'_, '_> {
     /// Is the node grouped exactly like its projection to fewer attributes, which survived?
     fn is_decided(&self, node: usize) -> bool {
         let attributes = self.family.attributes();
-        self.takes_over
-            && attributes.len() > 1
-            && attributes
-                .iter()
-                .zip(self.family.levels(node))
-                .any(|(&attribute, level)| self.layout.is_one_valued(attribute, level))
+        let has_one_label = || {
+            let mut levels = attributes.iter().zip(self.family.levels(node));
+            levels.any(|(&attribute, level)| self.layout.is_one_valued(attribute, level))
+        };
+        self.is_implied || self.takes_over && attributes.len() > 1 && has_one_label()
     }
 }
 

@@ -29,6 +29,7 @@ mod exhaustive;
 mod bottom_up;
 mod samarati;
 mod incognito;
+mod subsets;
 mod cover;
 mod optimum;
 mod best;
@@ -63,7 +64,8 @@ pub use optimum::{
 };
 pub use ordered_set::{OrderedSetOptions, ordered_set};
 pub use quality::{Aim, Judged, Limits, Quality};
-pub use top_down::{TopDownOptions, top_down};
+pub use subsets::{Subset, Subsets, subsets};
+pub use top_down::{LookAhead, TopDownOptions, top_down};
 pub use unrestricted_multi::{UnrestrictedMultiOptions, unrestricted_multi};
 
 use crate::algorithm::breadth_first::judge_each;
@@ -152,7 +154,7 @@ pub const MARKINGS: &[Entry<Marking>] = &[
     Entry {
         name: "transitive",
         summary: "a node that holds marks all its generalizations",
-        reference: "own",
+        reference: "the paper on bitmap-based Incognito, figure 9 (indirect skip marks)",
         doc: include_str!("transitive.md"),
         status: Status::Preview,
         item: Marking::Transitive,

@@ -19,9 +19,13 @@
 //! 4. Go on with the branches and with the rows left at the parent until no step specializes a row.
 //! 5. Groups that have come to the same labels on different ways are one in the release: join them and go on with those.
 //!
+//! With [`LookAhead::Full`] "could be specialized" is found out as in the paper: the branches of the step are specialized to the end
+//! (with the look-ahead of a step), and those rows go back first that were specialized the fewest times. Of equal rows that
+//! were not specialized alike, the fewest times count.
+//!
 //! Differs from the paper: (1) any policy that is closed under merging, with any number of sensitive columns, not only
-//! (α,k); (2) its look-ahead specializes all branches to the end, ours asks for a single step by each other attribute in
-//! the group as a whole, since a step that runs the whole algorithm for each of its trials would take hours; (3) rows left
+//! (α,k); (2) its look-ahead specializes all branches to the end, ours by default asks for a single step by each other attribute in
+//! the group as a whole, since a step that runs the whole algorithm for each of its trials takes long; (3) rows left
 //! at a parent are tried again, which is what makes the second half of the promise true; (4) steps into a single branch,
 //! which no other step beats, are all done at once.
 //!
@@ -63,6 +67,19 @@ pub struct TopDownOptions {
     /// Breaks ties at random: which of equally good attributes is specialized, and which of equally good rows go back.
     /// The same seed gives the same recoding. Without one, the first attribute and the latest row.
     pub seed: Option<u64>,
+    /// How rows are chosen that go back to their parent.
+    pub look_ahead: LookAhead,
+}
+
+/// How far to look ahead where rows go back to their parent: those go first that would not get far anyway.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LookAhead {
+    /// One step by each other attribute, in the group as a whole.
+    #[default]
+    Step,
+    /// To the end: each branch is specialized as far as it goes, and a row's specializations are counted. As the paper has it; every
+    /// step that rows go back in then costs a whole run on its branches.
+    Full,
 }
 
 /// Groups with fewer parts are not worth a task of their own.
@@ -95,7 +112,7 @@ pub fn top_down(
     let chance = options.seed.map(Chance);
     let lateness = |cell: u32| chance.map_or(u64::from(cell), |chance| chance.number([1, u64::from(cell)]));
     let ground = Ground::new(&cells, source.layout(), lateness);
-    let search = TopDown { ground: &ground, policy, chance, progress };
+    let search = TopDown { ground: &ground, policy, chance, look_ahead: options.look_ahead, progress };
 
     let mut pending = search.top_groups();
     let suppressed = search.refused(&mut pending)?;
@@ -129,6 +146,7 @@ struct TopDown<'a> {
     ground: &'a Ground,
     policy: &'a Policy,
     chance: Option<Chance>,
+    look_ahead: LookAhead,
     progress: &'a Progress,
 }
 
@@ -201,7 +219,7 @@ impl TopDown<'_> {
         done: &mut Vec<LocalGroup>,
         spawn: impl Fn(LocalGroup),
     ) -> Result<()> {
-        let mut step = Step::new(self.ground, self.policy);
+        let mut step = Step::new(self.ground, self.policy, self.look_ahead, self.progress);
         let mut waiting = vec![group];
         while let Some(mut group) = waiting.pop() {
             self.progress.check()?;
@@ -307,7 +325,7 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
     item: Algorithm {
         family: Family::Local,
         columns: ColumnNeeds::Nothing,
-        settings: &[Setting::Seed],
+        settings: &[Setting::Seed, Setting::LookAhead],
         claim: |_| Claimed::Local,
         traversal: None,
         run,
@@ -315,7 +333,7 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
-    let options = TopDownOptions { seed: task.settings.seed };
+    let options = TopDownOptions { seed: task.settings.seed, look_ahead: task.settings.look_ahead };
     let found = top_down(task.problem, options, task.progress)?;
     Ok(found.map(|recoding| Answer::of_groups(Found { recoding, quality: Quality::Heuristic })))
 }

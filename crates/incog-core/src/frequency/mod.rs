@@ -183,7 +183,17 @@ impl FrequencySet {
     /// When `to` does not generalize this set's grouping.
     pub fn roll_up(&self, to: &Grouping, scratch: &mut Scratch) -> FrequencySet {
         assert!(to.generalizes(&self.grouping), "roll-up only ever merges groups");
-        with_keys!(self.layout, &self.keys, |keys, packed| self.merge(keys, packed, to, scratch))
+        let wanted = self.assignment();
+        with_keys!(self.layout, &self.keys, |keys, packed| self.merge(keys, packed, to, wanted, scratch)).0
+    }
+
+    /// The same, and the new group of each old one.
+    pub(crate) fn roll_up_assigned(&self, to: &Grouping, scratch: &mut Scratch) -> (FrequencySet, Vec<u32>) {
+        assert!(to.generalizes(&self.grouping), "roll-up only ever merges groups");
+        let wanted = regroup::Assignment::Record;
+        let (set, assignment) =
+            with_keys!(self.layout, &self.keys, |keys, packed| self.merge(keys, packed, to, wanted, scratch));
+        (set, assignment.expect("it was asked for"))
     }
 
     fn merge<K: BitKey>(
@@ -191,16 +201,18 @@ impl FrequencySet {
         keys: &[K],
         packed: &Packed<K>,
         to: &Grouping,
+        wanted: regroup::Assignment,
         scratch: &mut Scratch,
-    ) -> FrequencySet {
+    ) -> (FrequencySet, Option<Vec<u32>>) {
         let target = packed.target(&self.layout, to);
-        let merged =
-            regroup(keys, Some(&self.measures.rows), &target, Method::Auto, self.assignment(), scratch);
+        let merged = regroup(keys, Some(&self.measures.rows), &target, Method::Auto, wanted, scratch);
         let measures = match &merged.assignment {
             Some(assignment) => self.measures.merge(merged.rows, assignment),
             None => Measures::of_rows(merged.rows),
         };
-        FrequencySet { layout: Arc::clone(&self.layout), grouping: *to, keys: K::wrap(merged.keys), measures }
+        let layout = Arc::clone(&self.layout);
+        let set = FrequencySet { layout, grouping: *to, keys: K::wrap(merged.keys), measures };
+        (set, merged.assignment)
     }
 
     fn assignment(&self) -> regroup::Assignment {

@@ -37,6 +37,7 @@ mod recursive_cl;
 mod t_closeness;
 mod delta_disclosure;
 mod beta_likeness;
+pub mod combinations;
 mod policy;
 
 pub use alpha_k::AlphaDeassociation;

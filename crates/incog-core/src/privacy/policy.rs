@@ -20,13 +20,16 @@
 //! of a policy that sees none. With it, choose a node and score it; then make the release with the whole policy
 //! ([`PerLevel::new`](crate::recoding::PerLevel::new) leaves out what that refuses, and fails if it exceeds the budget). The
 //! levels then do not depend on sensitive values; which groups are missing still does.
+//!
+//! **Combinations.** A policy may ask its k of every [few quasi-identifiers](crate::privacy::combinations) instead of all of
+//! them together ([`Policy::with_combinations`]).
 
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
 use crate::group::{Demand, Group, Measures};
-use crate::privacy::{Closure, KAnonymity, PrivacyModel};
+use crate::privacy::{Closure, KAnonymity, PrivacyModel, combinations};
 
 /// May a search conclude from one node to the nodes above and below it?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub enum Pruning {
 pub struct Policy {
     models: Vec<Arc<dyn PrivacyModel>>,
     budget: u64,
+    /// How many quasi-identifiers are looked at together, if not all.
+    combinations: Option<usize>,
 }
 
 /// What a policy says of a node.
@@ -67,7 +72,34 @@ impl Policy {
         if models.is_empty() {
             return Err(Error::input("the policy asks for nothing").with_hint("give k in [policy]"));
         }
-        Ok(Policy { models: models.into_iter().map(Arc::from).collect(), budget })
+        Ok(Policy { models: models.into_iter().map(Arc::from).collect(), budget, combinations: None })
+    }
+
+    /// The same policy, asked of every `most` of `n_attributes` quasi-identifiers instead of all together
+    /// ([`combinations`]).
+    ///
+    /// Fails if there are not as many, if there are too many sets of them, or if a model asks for more than how large groups are.
+    pub fn with_combinations(mut self, most: usize, n_attributes: usize) -> Result<Self> {
+        combinations::check(n_attributes, most)?;
+        let is_of_sizes = |model: &dyn PrivacyModel| {
+            let demand = model.demand();
+            model.closure() == Closure::Absorbing
+                && demand.histograms.is_empty()
+                && demand.persons_by_value.is_empty()
+        };
+        if let Some(model) = self.models().find(|model| !is_of_sizes(*model)) {
+            let mistake =
+                format!("`combinations` is about k alone, and the policy asks for {} too", model.describe());
+            return Err(Error::new(ErrorKind::Policy, mistake)
+                .with_hint("leave out the other requirement, or `combinations`"));
+        }
+        self.combinations = Some(most);
+        Ok(self)
+    }
+
+    /// How many quasi-identifiers are looked at together, if not all.
+    pub fn combinations(&self) -> Option<usize> {
+        self.combinations
     }
 
     /// The same policy with another suppression budget.
@@ -85,7 +117,12 @@ impl Policy {
     /// What the policy promises, for messages.
     pub fn describe(&self) -> String {
         let models: Vec<String> = self.models.iter().map(|model| model.describe()).collect();
-        models.join(" and ")
+        match self.combinations {
+            None => models.join(" and "),
+            Some(most) => {
+                format!("{} of every combination of at most {most} quasi-identifiers", models.join(" and "))
+            }
+        }
     }
 
     /// The models, in the order in which they were given.
@@ -95,7 +132,9 @@ impl Policy {
 
     /// What the models need to know of a group.
     pub fn demand(&self) -> Demand {
-        self.models.iter().fold(Demand::default(), |demand, model| demand.union(&model.demand()))
+        // Combinations are of labels.
+        let labels = Demand { labels: self.combinations.is_some(), ..Demand::default() };
+        self.models.iter().fold(labels, |demand, model| demand.union(&model.demand()))
     }
 
     /// The weakest closure of the models.
@@ -132,7 +171,7 @@ impl Policy {
 
     fn part(&self, belongs: impl Fn(&dyn PrivacyModel) -> bool) -> Option<Policy> {
         let models: Vec<_> = self.models.iter().filter(|model| belongs(&***model)).cloned().collect();
-        (!models.is_empty()).then_some(Policy { models, budget: self.budget })
+        (!models.is_empty()).then_some(Policy { models, ..*self })
     }
 
     /// Does a model compare groups with all rows of the release?
@@ -142,12 +181,13 @@ impl Policy {
 
     /// Fails if a model asks for the labels of groups: `algorithm` judges them before they have any.
     pub(crate) fn check_without_labels(&self, algorithm: &str) -> Result<()> {
-        let Some(model) = self.models.iter().find(|model| model.demand().labels) else {
+        if !self.demand().labels {
             return Ok(());
-        };
+        }
+        let model = self.models.iter().find(|model| model.demand().labels);
         let what = format!(
             "{algorithm} cannot promise {}: it judges groups before they have labels",
-            model.describe()
+            model.map_or_else(|| self.describe(), |model| model.describe())
         );
         Err(Error::new(ErrorKind::Policy, what).with_hint("choose a full-domain algorithm such as incognito"))
     }
@@ -158,7 +198,8 @@ impl Policy {
         self.models.iter().try_for_each(|model| model.feasible(n_rows, self.budget))
     }
 
-    /// Do all models admit the group, as long as nothing is left out?
+    /// Do all models admit the group, as long as nothing is left out? With [`combinations`](Self::combinations) the group must be one of a
+    /// combination.
     pub fn admits(&self, group: Group<'_>) -> Result<bool> {
         for model in &self.models {
             if !model.admits(group)? {
@@ -189,8 +230,18 @@ impl Policy {
 
     /// Does the node whose groups these are satisfy the policy?
     pub fn judge(&self, set: &FrequencySet) -> Result<Judgement> {
+        if let Some(most) = self.combinations
+            && self.budget == 0
+            && combinations::hold(self, set, most)?
+        {
+            return Ok(Judgement { holds: true, refused_rows: 0 });
+        }
         let refused_rows = match self.models.as_slice() {
-            [model] if self.budget == 0 || model.compares_with().is_none() => model.refused_rows(set)?,
+            [model]
+                if self.combinations.is_none() && (self.budget == 0 || model.compares_with().is_none()) =>
+            {
+                model.refused_rows(set)?
+            }
             _ => self.refused(set)?.iter().map(|&group_idx| set.measures().rows()[group_idx as usize]).sum(),
         };
         Ok(Judgement { holds: refused_rows <= self.budget, refused_rows })
@@ -199,6 +250,9 @@ impl Policy {
     /// The groups that are left out, ascending: those that some model refuses, against the input and against what is left
     /// (see above).
     pub fn refused(&self, set: &FrequencySet) -> Result<Vec<u32>> {
+        if let Some(most) = self.combinations {
+            return combinations::refused(self, set, most);
+        }
         self.refused_of(set.measures(), |group_idx| set.group(group_idx))
     }
 

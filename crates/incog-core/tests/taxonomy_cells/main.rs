@@ -318,6 +318,7 @@ fn verify(sample: &Sample, wanted: &Wanted, input: &dyn Labels, release: &dyn La
     let claims = Claims {
         quasi_identifiers: sample.columns.iter().map(|column| column.name.clone()).collect(),
         k: if wanted.by_person { 1 } else { wanted.k },
+        combinations: None,
         columns: None,
         sensitive: vec![SensitiveClaim {
             column: "illness".into(),

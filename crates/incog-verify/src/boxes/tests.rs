@@ -45,6 +45,7 @@ fn report(release: &str, input: &str, claim: BoxesClaim, unit: Option<&str>) -> 
     let claims = Claims {
         quasi_identifiers: ["age", "grade", "zip"].map(str::to_owned).to_vec(),
         k: 1,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: Some(Source {

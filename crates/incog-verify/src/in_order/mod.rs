@@ -155,6 +155,7 @@ impl Comparison<'_> {
             return;
         };
         report.add_sizes(self.claims, compared.released.sizes());
+        self.combinations(report);
         self.sensitive(&compared, report);
         self.budget(report);
         if !is_decided {
@@ -346,6 +347,24 @@ impl Comparison<'_> {
         (0..self.origins.len()).filter(is_other).map(other).collect()
     }
 
+    /// The claim on combinations of quasi-identifiers, with a look at the release for each set of them.
+    fn combinations(&self, report: &mut Report) {
+        crate::combinations::check(self.claims, report, |set, smallest| {
+            let mut folder = Folder::default();
+            for &column in set {
+                let at = self.quasi[column];
+                let mut numbers = Numbers::default();
+                let of_released = numbers.all(self.release.labels(at));
+                folder.add([(at, of_released), (at, Vec::new())], numbers.len());
+            }
+            let mut groups = Index::default();
+            for first in (0..self.release.n_rows()).step_by(ROWS) {
+                groups.add(&folder.keys(self.release, 0, first..self.release.n_rows().min(first + ROWS)));
+            }
+            smallest.add(set, groups.sizes().map(u64::from));
+        });
+    }
+
     /// Claims on sensitive columns.
     fn sensitive(&self, compared: &Compared, report: &mut Report) {
         let places = Places::new(&self.release.header());
@@ -407,7 +426,7 @@ impl Comparison<'_> {
             found,
             holds,
         };
-        if refusals.iter().any(|claim| claim.compares_with_release()) {
+        if self.claims.combinations.is_some() || refusals.iter().any(|claim| claim.compares_with_release()) {
             let claim = "suppressed rows are whole groups";
             return finding(claim, "0 groups are released in part".into(), true);
         }

@@ -21,6 +21,7 @@ struct Case {
     input: Vec<Vec<String>>,
     release: Vec<Vec<String>>,
     k: u64,
+    combinations: Option<usize>,
     alpha: Option<Fraction>,
     /// Have hierarchies another level with the same labels, but for other values, so that labels do not tell the level?
     has_like_levels: bool,
@@ -62,7 +63,7 @@ impl Case {
             ill.len() as u64 >= k && (alpha.is_none() || 3 * most <= 2 * ill.len())
         };
         let release = recoded.iter().filter(is_published).cloned().collect();
-        Case { n_quasi, input, release, k, alpha, has_like_levels: draw.below(2) == 0 }
+        Case { n_quasi, input, release, k, combinations: None, alpha, has_like_levels: draw.below(2) == 0 }
     }
 
     fn table(&self, rows: &[Vec<String>]) -> StringTable {
@@ -92,6 +93,7 @@ impl Case {
         let claims = Claims {
             quasi_identifiers: (0..self.n_quasi).map(|at| format!("q{at}")).collect(),
             k: self.k,
+            combinations: self.combinations,
             columns: Some(release.header().iter().map(|&name| name.to_owned()).collect()),
             sensitive: vec![
                 SensitiveClaim::measured("ill"),
@@ -124,6 +126,23 @@ fn honest_releases_pass_with_the_findings_of_memory() {
         n_suppressed += case.input.len() - case.release.len();
     }
     assert!(n_suppressed > 500);
+}
+
+#[test]
+fn combinations_are_counted_row_by_row_as_in_memory() {
+    let mut draw = Draw(5);
+    let (mut n_holding, mut n_failing) = (0, 0);
+    for round in 0..200 {
+        let n_quasi = 1 + draw.below(4);
+        let mut case = Case::draw(&mut draw, n_quasi, false);
+        case.k += 2;
+        case.combinations = Some(1 + draw.below(3));
+        let [in_memory, in_order] = case.reports();
+        assert_eq!(in_order, in_memory, "round {round}");
+        let finding = in_order.findings.iter().find(|finding| finding.claim.contains("every combination"));
+        *if finding.unwrap().holds { &mut n_holding } else { &mut n_failing } += 1;
+    }
+    assert!(n_holding > 20 && n_failing > 20, "{n_holding} hold, {n_failing} fail");
 }
 
 #[test]
@@ -185,6 +204,7 @@ fn values_that_no_hierarchy_has_are_not_released() {
             input: rows(&input),
             release: rows(&release),
             k: 2,
+            combinations: None,
             alpha: None,
             has_like_levels: false,
         };
@@ -215,6 +235,7 @@ fn persons_and_local_recoding_are_not_for_here() {
     let claims = |unit: Option<&str>, recoding| Claims {
         quasi_identifiers: vec!["q0".into()],
         k: 1,
+        combinations: None,
         columns: None,
         sensitive: vec![],
         source: Some(Source {

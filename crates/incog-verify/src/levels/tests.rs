@@ -153,6 +153,7 @@ impl Case {
         let claims = Claims {
             quasi_identifiers: names.clone(),
             k: self.k,
+            combinations: None,
             columns: Some(names.into_iter().chain(["ill".to_owned()]).collect()),
             sensitive: vec![SensitiveClaim { alpha: self.alpha, counted, ..SensitiveClaim::measured("ill") }],
             source: Some(Source {

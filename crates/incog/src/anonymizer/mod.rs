@@ -43,6 +43,8 @@ use crate::report::compare::{self, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
+use crate::report::subsets::{SubsetsReport, search_subsets};
+use crate::report::trace::{TraceReport, trace};
 use crate::source::Input;
 
 /// What is to be released, and what the release must satisfy.
@@ -214,6 +216,26 @@ impl Anonymizer {
         // What does not fit is refused like a k that is larger than the table.
         self.job.set_k(i64::try_from(k).unwrap_or(i64::MAX));
         self.has_k = true;
+        self
+    }
+
+    /// Asks for k-anonymity of every combination of at most `most` quasi-identifiers, instead of all of them together.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("sex", vec!["f", "f", "m", "m"]), ("town", vec!["a", "b", "a", "b"])];
+    /// let release = Anonymizer::new(table)
+    ///     .quasi_identifier("sex", Hierarchy::suppress())
+    ///     .quasi_identifier("town", Hierarchy::suppress())
+    ///     .k(2)
+    ///     .combinations(1)
+    ///     .anonymize()?;
+    /// assert_eq!(release.report().loss, 0.0, "each value stands twice, and pairs are not asked about");
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn combinations(mut self, most: usize) -> Self {
+        self.job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
+        self.job.lines.forget(&["policy", "combinations"]);
         self
     }
 
@@ -434,6 +456,51 @@ impl Anonymizer {
     pub fn search_listing(self, listing: Listing) -> Result<SearchReport> {
         let progress = Arc::clone(&self.progress);
         search(&self.plan(Asked::EVERY)?, listing, &progress)
+    }
+
+    /// Finds the generalizations of every subset of at most `most` quasi-identifiers that satisfy the policy, judged by these columns
+    /// alone; of every subset, if it is `None`. Incognito does, unless the job names another algorithm, which is refused.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("sex", vec!["f", "f", "m", "m"]), ("town", vec!["a", "b", "a", "b"])];
+    /// let found = Anonymizer::new(table)
+    ///     .quasi_identifier("sex", Hierarchy::suppress())
+    ///     .quasi_identifier("town", Hierarchy::suppress())
+    ///     .k(2)
+    ///     .search_subsets(None)?;
+    /// let satisfying: Vec<u64> = found.subsets.iter().map(|subset| subset.satisfying).collect();
+    /// assert_eq!(satisfying, [2, 2, 3], "each column as it is, but not both");
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn search_subsets(self, most: Option<usize>) -> Result<SubsetsReport> {
+        let anonymizer = self.by_incognito("subsets of the quasi-identifiers are searched")?;
+        let progress = Arc::clone(&anonymizer.progress);
+        search_subsets(&anonymizer.plan(Asked::EVERY)?, most, &progress)
+    }
+
+    /// How Incognito finds every generalization that satisfies the policy: candidates, checks, marks and survivors of each iteration, for
+    /// lattices small enough to be read.
+    pub fn trace(self) -> Result<TraceReport> {
+        let anonymizer = self.by_incognito("the course of a search is told")?;
+        let progress = Arc::clone(&anonymizer.progress);
+        trace(&anonymizer.plan(Asked::EVERY)?, &progress)
+    }
+
+    /// The same with the algorithm `incognito`. Fails if the job names another one.
+    fn by_incognito(mut self, what: &str) -> Result<Self> {
+        const INCOGNITO: &str = "incognito";
+        match self.job.search.algorithm.as_deref() {
+            None => self.job.search.algorithm = Some(INCOGNITO.to_owned()),
+            Some(INCOGNITO) => {}
+            Some(_) => {
+                return Err(self
+                    .job
+                    .mistake(&["search", "algorithm"], format!("{what} by the algorithm `{INCOGNITO}` alone"))
+                    .with_hint(format!("leave out `algorithm`, or set algorithm = \"{INCOGNITO}\"")));
+            }
+        }
+        Ok(self)
     }
 
     /// Finds the best generalization for each k of a range: what one more person in each group costs.

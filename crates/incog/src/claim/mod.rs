@@ -75,6 +75,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingC
         quasi_identifiers: plan.attributes.iter().map(|attribute| attribute.name().to_owned()).collect(),
         // The policy was made from a k that is not negative.
         k: plan.job.policy.k.unsigned_abs(),
+        combinations: plan.policy.combinations(),
         columns: Some(released.map(name).collect()),
         sensitive: on_sensitive(&plan.job, &plan.table)?,
         source: Some(Source {

@@ -60,6 +60,7 @@ pub(crate) fn persons_of(
     let of_values = Claims {
         quasi_identifiers: claims.quasi_identifiers,
         k,
+        combinations: None,
         columns: None,
         sensitive: claims_by_persons(plan, &release)?,
         source: None,

@@ -11,6 +11,12 @@ pub(crate) fn required(
     cells: Option<RequirementValues>,
     counted: &Counted,
 ) -> Result<Option<SensitiveClaim>> {
+    // Published values are at hand for everybody; who has them is not.
+    let published = || {
+        let values = part.values.clone().filter(|_| *counted == Counted::Rows)?;
+        Some(RequirementValues { values, ..RequirementValues::default() })
+    };
+    let cells = cells.or_else(published);
     let claim = SensitiveClaim::required(&part.model, &part.sensitive, &part.parameters, cells, counted);
     claim.map_err(|problem| {
         let error = Error::input(problem.to_string());
@@ -75,7 +81,17 @@ mod tests {
         let release = StringTable::parse(RELEASE.as_bytes(), b',').unwrap();
         let report = |sensitive: Vec<SensitiveClaim>| {
             let quasi_identifiers = vec!["zip".to_owned()];
-            check(&release, &Claims { quasi_identifiers, k: 1, columns: None, sensitive, source: None })
+            check(
+                &release,
+                &Claims {
+                    quasi_identifiers,
+                    k: 1,
+                    combinations: None,
+                    columns: None,
+                    sensitive,
+                    source: None,
+                },
+            )
         };
         let nothing = report(vec![SensitiveClaim::measured("ill")]).findings.len();
         // The first is what `k` in [policy] asks for.

@@ -71,6 +71,7 @@ pub(crate) fn record_of(
         },
         claims: ClaimsPart {
             k: plan.job.policy.k.unsigned_abs(),
+            combinations: None,
             unit: None,
             suppression_budget: None,
             requires: requires(&plan.job)?,

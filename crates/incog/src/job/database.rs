@@ -316,6 +316,7 @@ impl DatabaseJob {
             input: Input { path: table.path.clone(), delimiter: table.delimiter, memory: None },
             output: None,
             policy: PolicyJob {
+                combinations: None,
                 k: self.policy.k,
                 suppression: None,
                 unit: None,

@@ -27,8 +27,11 @@ pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
 pub use require::RequireJob;
-pub(crate) use require::Written;
-pub use search::{BitmapSets, CubeLevels, MondrianChoice, MondrianCuts, MondrianSides, OneLabel, SearchJob};
+pub(crate) use require::{PUBLISH_VALUES, Written};
+pub use search::{
+    BitmapSets, CellMethodJob, CubeLevels, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides,
+    OneLabel, SearchJob, SuppressionMethodJob,
+};
 
 use std::path::{Path, PathBuf};
 
@@ -164,6 +167,10 @@ pub enum OutputOrder {
 pub struct PolicyJob {
     /// Every released row looks like at least k - 1 others.
     pub k: i64,
+    /// Not all quasi-identifiers together but every combination of at most this many is k-anonymous. From 1 to the number of
+    /// quasi-identifiers; that many is k-anonymity itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combinations: Option<i64>,
     /// How many rows may be left out: a count (5) or a share ("1%", rounded down).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppression: Option<CountOrText>,

@@ -25,6 +25,8 @@ pub struct RequireJob {
     pub model: String,
     /// The column whose values are protected; its role is "sensitive".
     pub sensitive: Option<String>,
+    /// Whether the record of a release tells the `values`, so that everybody can check what is required of them.
+    pub publish_values: bool,
     /// The other parameters, by their keys.
     pub(crate) written: IndexMap<&'static str, Written>,
 }
@@ -42,6 +44,8 @@ pub(crate) enum Written {
 
 const MODEL: &str = "model";
 const SENSITIVE: &str = Parameter::SENSITIVE.name;
+/// The only key that is no parameter of a model.
+pub(crate) const PUBLISH_VALUES: &str = "publish_values";
 
 /// The parameter of that key, whichever model takes it.
 fn parameter(key: &str) -> Option<&'static Parameter> {
@@ -85,6 +89,9 @@ impl Serialize for RequireJob {
                 Some(Written::Hierarchy(hierarchy)) => map.serialize_entry(parameter.name, hierarchy)?,
             }
         }
+        if self.publish_values {
+            map.serialize_entry(PUBLISH_VALUES, &true)?;
+        }
         map.end()
     }
 }
@@ -108,10 +115,12 @@ impl<'de> Visitor<'de> for Table {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<RequireJob, A::Error> {
         let mut model: Option<String> = None;
         let mut require = RequireJob::default();
+        let mut publish_values: Option<bool> = None;
         while let Some(key) = map.next_key::<String>()? {
             let twice = match key.as_str() {
                 MODEL => model.replace(map.next_value()?).is_some(),
                 SENSITIVE => require.sensitive.replace(map.next_value()?).is_some(),
+                PUBLISH_VALUES => publish_values.replace(map.next_value()?).is_some(),
                 key => {
                     let parameter =
                         parameter(key).ok_or_else(|| de::Error::custom(format!("unknown field `{key}`")))?;
@@ -132,6 +141,7 @@ impl<'de> Visitor<'de> for Table {
                 return Err(de::Error::custom(format!("duplicate field `{key}`")));
             }
         }
+        require.publish_values = publish_values.unwrap_or(false);
         require.model = model.ok_or_else(|| de::Error::missing_field(MODEL))?;
         Ok(require)
     }
@@ -174,6 +184,11 @@ impl JsonSchema for RequireJob {
             };
             add(parameter.name, parameter.about, schema);
         }
+        add(
+            PUBLISH_VALUES,
+            "Whether the record tells the `values`, so that everybody can check the requirement; false unless given.",
+            generator.subschema_for::<Option<bool>>(),
+        );
         json_schema!({
             "description": "A privacy model that the release must satisfy, with its parameters.",
             "type": "object",
@@ -261,6 +276,15 @@ impl RequireJob {
                     .with_hint(format!("for example {FORM}; entries of a list are separated by `{BETWEEN}`"))
             })?;
             let key = key.trim();
+            if key == PUBLISH_VALUES {
+                let is_published = value.trim().parse::<bool>();
+                let is_published =
+                    is_published.map_err(|_| refused(format!("`{key}` is neither true nor false")))?;
+                if table.insert(PUBLISH_VALUES, is_published.into()).is_some() {
+                    return Err(refused(format!("`{key}` is given twice")));
+                }
+                continue;
+            }
             let Some(parameter) = parameters.iter().find(|parameter| parameter.name == key) else {
                 let near = nearest(parameters.iter().map(|parameter| parameter.name), key);
                 let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));

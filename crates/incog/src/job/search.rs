@@ -68,6 +68,15 @@ pub struct SearchJob {
     /// For `mondrian`: how far intervals reach; covering unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mondrian_sides: Option<MondrianSides>,
+    /// For `top-down`: how far it looks ahead where rows cannot be specialized alone; step unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_ahead: Option<LookAheadJob>,
+    /// For `cell-generalization`: how groups are found; clusters unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_method: Option<CellMethodJob>,
+    /// For `cell-suppression`: how groups are found; auto unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppression_method: Option<SuppressionMethodJob>,
     /// How much memory the sets of `cube` and `bitmap` may take: bytes, or "512 MiB".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<CountOrText>,
@@ -90,6 +99,42 @@ pub enum OneLabel {
     TakeOver,
     /// Counts its groups like those of any other, as the paper does.
     Group,
+}
+
+/// How far `top-down` looks ahead where rows go back to their parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LookAheadJob {
+    /// One step by each other column.
+    Step,
+    /// To the end, as the paper does: much slower.
+    Full,
+}
+
+/// How `cell-generalization` finds groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellMethodJob {
+    /// Greedy clusters, of the whole table or within the boxes of `full-subgraph`.
+    Clusters,
+    /// The same within the groups of `unrestricted-multi`: better and slower.
+    Refined,
+    /// Full-domain generalization of what the round before has left out.
+    Rounds,
+}
+
+/// How `cell-suppression` finds groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SuppressionMethodJob {
+    /// The better of forest and clusters where the forest is affordable, else clusters.
+    Auto,
+    /// A forest of near neighbours: at most 3k - 3 times the fewest `*`.
+    Forest,
+    /// A greedy cover with small balls, for up to 1,024 rows.
+    Cover,
+    /// Greedy clusters, without a bound.
+    Clusters,
 }
 
 /// How the checker `bitmap` makes its sets of records.
@@ -142,4 +187,6 @@ pub enum CubeLevels {
     ZeroLevel,
     /// Higher levels too.
     EveryLevel,
+    /// Level 0 of the subsets that help most for their size, within `memory`.
+    ByBenefit,
 }

@@ -29,6 +29,9 @@ fn is_set(search: &SearchJob, setting: Setting) -> bool {
         Setting::MondrianCuts => search.mondrian_cuts.is_some(),
         Setting::MondrianChoice => search.mondrian_choice.is_some(),
         Setting::MondrianSides => search.mondrian_sides.is_some(),
+        Setting::CellMethod => search.cell_method.is_some(),
+        Setting::SuppressionMethod => search.suppression_method.is_some(),
+        Setting::LookAhead => search.look_ahead.is_some(),
     }
 }
 
@@ -49,6 +52,9 @@ fn forget(search: &mut SearchJob, setting: Setting) {
         Setting::MondrianCuts => search.mondrian_cuts = None,
         Setting::MondrianChoice => search.mondrian_choice = None,
         Setting::MondrianSides => search.mondrian_sides = None,
+        Setting::CellMethod => search.cell_method = None,
+        Setting::SuppressionMethod => search.suppression_method = None,
+        Setting::LookAhead => search.look_ahead = None,
     }
 }
 
@@ -75,6 +81,9 @@ pub(crate) fn check(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<(
         Setting::TimeLimit | Setting::MaxSteps => "searches that can be cut short",
         Setting::MondrianCuts | Setting::MondrianChoice | Setting::MondrianSides => "cuts of boxes",
         Setting::OneLabel => "the algorithm `incognito`",
+        Setting::CellMethod => "the algorithm `cell-generalization`",
+        Setting::SuppressionMethod => "the algorithm `cell-suppression`",
+        Setting::LookAhead => "the algorithm `top-down`",
         _ => "full-domain algorithms",
     };
     let knowing = algorithm::ALL.iter().filter(|entry| entry.item.knows(setting));

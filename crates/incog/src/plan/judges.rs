@@ -45,6 +45,7 @@ impl JudgeChoice {
                 let materialize = match search.cube_levels {
                     None | Some(CubeLevels::ZeroLevel) => Materialize::ZeroLevel,
                     Some(CubeLevels::EveryLevel) => Materialize::EveryLevel,
+                    Some(CubeLevels::ByBenefit) => Materialize::ByBenefit,
                 };
                 JudgeKind::Cube(CubeOptions { materialize, memory })
             }

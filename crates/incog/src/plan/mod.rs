@@ -282,7 +282,7 @@ impl Bound {
                 spilled.source(table, &attributes, columns.iter().map(codes).collect())?
             }
         };
-        Ok(Bound { attributes, rows, policy: policy(settings, models, budget, n_rows)? })
+        Ok(Bound { attributes, rows, policy: policy(job, settings, models, budget, n_rows)? })
     }
 
     /// The same for a table in an engine: models ask it for counts.
@@ -307,20 +307,26 @@ impl Bound {
         let Models { models, .. } =
             requirements::build(job, &settings.requirements, counted, budget, &mut mistakes);
         mistakes.stop()?;
-        let policy = policy(settings, models, budget, table.n_rows() as u64)?;
+        let policy = policy(job, settings, models, budget, table.n_rows() as u64)?;
         Ok(Bound { attributes, rows, policy })
     }
 }
 
 /// What is asked of a table with this number of rows.
 fn policy(
+    job: &Job,
     settings: &Settings<'_>,
     models: Vec<Box<dyn PrivacyModel>>,
     budget: u64,
     n_rows: u64,
 ) -> Result<Policy> {
     let k_anonymity: Box<dyn PrivacyModel> = Box::new(settings.k_anonymity);
-    let policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
+    let mut policy = Policy::new([k_anonymity].into_iter().chain(models).collect(), budget)?;
+    if let Some(most) = settings.combinations {
+        policy = policy
+            .with_combinations(most, job.quasi_identifiers().len())
+            .map_err(|error| job.at(&["policy", "combinations"], &error))?;
+    }
     policy.feasible(n_rows)?;
     Ok(policy)
 }

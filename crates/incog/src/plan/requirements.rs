@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file::Stamps;
 use crate::job::Mistakes;
-use crate::job::{HierarchyJob, Job, RequireJob, RoleJob};
+use crate::job::{HierarchyJob, Job, PUBLISH_VALUES, RequireJob, RoleJob};
 use crate::plan::hierarchies;
 
 /// A requirement whose model and numbers make sense.
@@ -82,6 +82,16 @@ fn settle<'a>(job: &Job, number: String, require: &'a RequireJob) -> Result<Requ
     }
     if let Some((key, error)) = misplaced(require, model) {
         return Err(at(key, &error));
+    }
+    let lists_values = model.parameters().any(|parameter| {
+        matches!(parameter.kind, ParameterKind::Values) && require.list(parameter.name).is_some()
+    });
+    if require.publish_values && !lists_values {
+        return Err(mistake(
+            PUBLISH_VALUES,
+            "`publish_values` is for requirements that list `values`",
+            "leave it out: there is no value to publish",
+        ));
     }
     let mut parameters = Parameters::default();
     for parameter in model.parameters() {
@@ -370,7 +380,7 @@ pub(crate) fn cells(job: &Job, at: usize, table: &Table) -> Result<RequirementVa
     Ok(cells)
 }
 
-/// A requirement as the release record states it: no value, no path.
+/// A requirement as the release record states it: no path, and no value unless the job publishes them.
 ///
 /// ```
 /// # use incog::{Anonymizer, Hierarchy};
@@ -392,6 +402,9 @@ pub struct RequirePart {
     pub sensitive: String,
     /// Numbers as exact fractions, names, and how many values are pooled where values are listed.
     pub parameters: BTreeMap<String, String>,
+    /// The values that it is about, where the job publishes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<String>>,
 }
 
 /// The requirements of a job, as the record states them.
@@ -404,7 +417,8 @@ const LISTED: &str = "listed";
 
 pub(crate) fn part(require: &RequireJob) -> Result<RequirePart> {
     let mut parameters = BTreeMap::new();
-    for parameter in Model::find(&require.model)?.parameters() {
+    let model = Model::find(&require.model)?;
+    for parameter in model.parameters() {
         let key = parameter.name;
         let stated = match parameter.kind {
             ParameterKind::Column | ParameterKind::Hierarchy => None,
@@ -422,6 +436,9 @@ pub(crate) fn part(require: &RequireJob) -> Result<RequirePart> {
         model: require.model.clone(),
         sensitive: require.sensitive.clone().unwrap_or_default(),
         parameters,
+        values: key_of(model, |kind| matches!(kind, ParameterKind::Values))
+            .filter(|_| require.publish_values)
+            .and_then(|key| require.list(key)),
     })
 }
 
@@ -462,7 +479,7 @@ pub fn find_hierarchies(job: &mut Job, folders: &[PathBuf]) -> Result<()> {
 /// there: it has no values.
 fn find_required(job: &mut Job, folders: &[PathBuf]) -> Result<()> {
     for require in &mut job.policy.require {
-        if require.has_lists() {
+        if require.has_lists() && !require.publish_values {
             return Err(Error::input(format!(
                 "`{}` lists values, which a record does not tell",
                 require.model

@@ -5,8 +5,8 @@
 //! `best` for a release and `cover` for a list of generalizations, unless it names a judge that is made for another.
 
 use incog_core::algorithm::{
-    self, Algorithm, Claimed, ColumnNeeds, Cuts, Extent, Search, Settings, Traversal, has_best,
-    has_best_first_search,
+    self, Algorithm, CellMethod, Claimed, ColumnNeeds, Cuts, Extent, LookAhead, Search, Settings,
+    SuppressionMethod, Traversal, has_best, has_best_first_search,
 };
 use incog_core::hierarchy::Attributes;
 use incog_core::judge::Problem;
@@ -15,7 +15,10 @@ use incog_core::registry::{Entry, find, nearest};
 use incog_core::{Error, Result};
 
 use crate::job::settings::{self, LimitSettings};
-use crate::job::{Job, MondrianChoice, MondrianCuts, MondrianSides, RoleJob};
+use crate::job::{
+    CellMethodJob, Job, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides, RoleJob,
+    SuppressionMethodJob,
+};
 use crate::plan::judges::JudgeChoice;
 
 /// What is asked of a plan.
@@ -143,6 +146,21 @@ impl AlgorithmChoice {
             extent: match search.mondrian_sides {
                 Some(MondrianSides::Tight) => Extent::Tight,
                 Some(MondrianSides::Covering) | None => Extent::Covering,
+            },
+            cell_method: match search.cell_method {
+                None | Some(CellMethodJob::Clusters) => CellMethod::CLUSTERS,
+                Some(CellMethodJob::Refined) => CellMethod::REFINED,
+                Some(CellMethodJob::Rounds) => CellMethod::Rounds,
+            },
+            suppression_method: match search.suppression_method {
+                None | Some(SuppressionMethodJob::Auto) => SuppressionMethod::Auto,
+                Some(SuppressionMethodJob::Forest) => SuppressionMethod::Forest,
+                Some(SuppressionMethodJob::Cover) => SuppressionMethod::Cover,
+                Some(SuppressionMethodJob::Clusters) => SuppressionMethod::CLUSTERS,
+            },
+            look_ahead: match search.look_ahead {
+                None | Some(LookAheadJob::Step) => LookAhead::Step,
+                Some(LookAheadJob::Full) => LookAhead::Full,
             },
             ..Settings::default()
         };

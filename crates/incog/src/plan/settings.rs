@@ -29,6 +29,7 @@ pub(super) struct Settings<'a> {
     pub(super) decide: &'static Entry<Decide>,
     pub(super) threads: usize,
     pub(super) k_anonymity: KAnonymity,
+    pub(super) combinations: Option<usize>,
     pub(super) budget: Budget,
     pub(super) requirements: Vec<Requirement<'a>>,
     pub(super) memory: Option<Memory>,
@@ -54,6 +55,7 @@ impl<'a> Settings<'a> {
         let decide = mistakes.note(named(job, DECIDE, "decide", &job.search.decide, "all"));
         let threads = mistakes.note(threads(job));
         let k_anonymity = mistakes.note(k_anonymity(job));
+        let combinations = mistakes.note(combinations(job));
         let budget = mistakes.note(budget(job));
         if let Some(metric) = metric {
             mistakes.note(check_weights(job, metric));
@@ -74,6 +76,7 @@ impl<'a> Settings<'a> {
             decide: decide?,
             threads: threads?,
             k_anonymity: k_anonymity?,
+            combinations: combinations?,
             budget: budget?,
             requirements,
             memory,
@@ -116,6 +119,35 @@ fn k_anonymity(job: &Job) -> Result<KAnonymity> {
         .map_err(|_| job.mistake(&key, "k is negative").with_hint("common choices are 3, 5, 11 and 20"))?;
     let model = if job.policy.unit.is_some() { KAnonymity::of_persons(k) } else { KAnonymity::new(k) };
     model.map_err(|error| job.at(&key, &error))
+}
+
+/// How many quasi-identifiers are looked at together, if not all.
+fn combinations(job: &Job) -> Result<Option<usize>> {
+    let key = ["policy", "combinations"];
+    let Some(most) = job.policy.combinations else {
+        return Ok(None);
+    };
+    let n_quasi = job.quasi_identifiers().len();
+    let about_k = |what: &str, hint: &str| {
+        Err(job.mistake(&key, format!("`combinations` {what}")).with_hint(hint.to_owned()))
+    };
+    if most < 1 {
+        return about_k(
+            "is not at least 1",
+            "give how many quasi-identifiers are looked at together, such as 3",
+        );
+    }
+    if most as u64 > n_quasi as u64 {
+        let what = format!("is {most}, and there are {n_quasi} quasi-identifiers");
+        return about_k(&what, "leave it out to ask for k-anonymity of all of them together");
+    }
+    if !job.policy.require.is_empty() {
+        return about_k("is about k alone, and more is required", "leave out `require`, or `combinations`");
+    }
+    if job.policy.unit.is_some() {
+        return about_k("counts rows, and `unit` asks for persons", "leave out `unit`, or `combinations`");
+    }
+    Ok(Some(most as usize))
 }
 
 /// How many rows may be left out.

@@ -135,6 +135,7 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     let claims = Claims {
         quasi_identifiers,
         k: record.claims.k,
+        combinations: record.claims.combinations.map(|most| most as usize),
         columns: table.map(|table| table.file.columns.clone()),
         sensitive: on_columns(sensitive.into_iter(), known),
         source: None,

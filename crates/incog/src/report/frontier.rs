@@ -86,6 +86,13 @@ pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, progress: &Progress)
         return Err(Error::input(mistake)
             .with_hint("search for one k at a time, or use a job without [[policy.require]]"));
     }
+    if plan.job.policy.combinations.is_some() {
+        let mistake = "a range of k is for all quasi-identifiers together, and the job has `combinations`";
+        return Err(plan
+            .job
+            .mistake(&["policy", "combinations"], mistake)
+            .with_hint("search for one k at a time, or leave out `combinations`"));
+    }
     if plan.metric.needs() == Needs::Groups {
         let mistake = format!("`{}` cannot be compared over a range of k", plan.names.metric);
         let hint = "use a metric that needs no groups: loss, geometric-loss, precision, distortion or height";

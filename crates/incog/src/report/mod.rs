@@ -8,3 +8,5 @@ pub(crate) mod findings;
 pub(crate) mod frontier;
 pub(crate) mod release;
 pub(crate) mod search;
+pub(crate) mod subsets;
+pub(crate) mod trace;

@@ -6,10 +6,12 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use crate::algorithm::top_down::LookAhead;
 use crate::algorithm::top_down::ground::Ground;
 use crate::error::Result;
 use crate::group::{ChangingGroup, RowFacts};
 use crate::privacy::Policy;
+use crate::progress::Progress;
 
 /// Rows with equal labels.
 #[derive(Debug, Clone)]
@@ -78,6 +80,8 @@ pub(super) struct Outcome {
 pub(super) struct Step<'a> {
     ground: &'a Ground,
     policy: &'a Policy,
+    look_ahead: LookAhead,
+    progress: &'a Progress,
     /// One for each attribute.
     trials: Vec<Trial>,
     /// The rows at the parent, of the trial that is looked at.
@@ -216,11 +220,18 @@ struct Queue {
 }
 
 impl<'a> Step<'a> {
-    pub(super) fn new(ground: &'a Ground, policy: &'a Policy) -> Self {
+    pub(super) fn new(
+        ground: &'a Ground,
+        policy: &'a Policy,
+        look_ahead: LookAhead,
+        progress: &'a Progress,
+    ) -> Self {
         let trials = ground.trees.iter().enumerate().map(|(at, tree)| Trial::new(at, tree.most_children));
         Step {
             ground,
             policy,
+            look_ahead,
+            progress,
             trials: trials.collect(),
             parent: ChangingGroup::new(&policy.demand()),
             taken: Vec::new(),
@@ -352,7 +363,11 @@ impl<'a> Step<'a> {
         attribute: usize,
         order: &mut Vec<u32>,
     ) -> Result<bool> {
-        let mut queues = self.queues(group, attribute);
+        let depths = match self.look_ahead {
+            LookAhead::Step => None,
+            LookAhead::Full => Some(self.depths(group, attribute)?),
+        };
+        let mut queues = self.queues(group, attribute, depths.as_deref());
         loop {
             let mut next: Option<(Candidate, usize)> = None;
             let mut is_last = false;
@@ -385,8 +400,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The rows of branches that are kept, by their sensitive values.
-    fn queues(&self, group: &LocalGroup, attribute: usize) -> Vec<Queue> {
+    /// The rows of branches that are kept, by their sensitive values. `depths` has how far each part gets, if that is known.
+    fn queues(&self, group: &LocalGroup, attribute: usize, depths: Option<&[u32]>) -> Vec<Queue> {
         let trial = &self.trials[attribute];
         let kind = |part: &Part| self.ground.kinds[part.cell as usize];
         let mut queues = Vec::new();
@@ -399,7 +414,10 @@ impl<'a> Step<'a> {
                 let branch = trial.at(part, group, self.ground);
                 if trial.branches[branch].is_kept {
                     candidates.push(Candidate {
-                        depth: Reverse(self.depth(group, attribute, part)),
+                        depth: Reverse(match depths {
+                            Some(depths) => depths[at as usize],
+                            None => self.depth(group, attribute, part),
+                        }),
                         lateness: self.ground.lateness[part.cell as usize],
                         first: part.first,
                         part: at,
@@ -414,6 +432,37 @@ impl<'a> Step<'a> {
             queues.push(Queue { cell: alike[0].cell, in_group, at_parent, candidates });
         }
         queues
+    }
+
+    /// Full look-ahead: how many times the rows of each part are specialized if the branches that are kept go down to the end. Of equal
+    /// rows that fare differently, the fewest times.
+    fn depths(&self, group: &LocalGroup, attribute: usize) -> Result<Vec<u32>> {
+        let trial = &self.trials[attribute];
+        let mut levels = group.levels.clone();
+        levels[attribute] -= 1;
+        let mut waiting: Vec<LocalGroup> = Vec::new();
+        for (at, _) in trial.branches().iter().enumerate().filter(|(_, branch)| branch.is_kept) {
+            let is_there = |part: &&Part| trial.at(**part, group, self.ground) == at;
+            let parts = group.parts.iter().filter(is_there).copied().collect();
+            waiting.push(LocalGroup { levels: levels.clone(), parts });
+        }
+        let mut depths = vec![u32::MAX; group.parts.len()];
+        let mut step = Step::new(self.ground, self.policy, LookAhead::Step, self.progress);
+        while let Some(mut branch) = waiting.pop() {
+            self.progress.check()?;
+            branch.lower(self.ground);
+            if let Some(outcome) = step.best(&branch, |_| 0)? {
+                waiting.extend(split(&branch, &outcome, self.ground));
+                continue;
+            }
+            let lowered = levels.iter().zip(&*branch.levels).map(|(from, to)| u32::from(from - to)).sum();
+            for part in &branch.parts {
+                let after = group.parts.partition_point(|of| (of.cell, of.first) <= (part.cell, part.first));
+                let depth = &mut depths[after - 1];
+                *depth = (*depth).min(lowered);
+            }
+        }
+        Ok(depths)
     }
 
     /// Look-ahead: by how many other attributes could the row be specialized?

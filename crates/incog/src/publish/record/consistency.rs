@@ -53,6 +53,7 @@ impl Record {
         record.job = JobText::of_table(job, |_| None, None).map(|job| job.text).unwrap_or_default();
         let claims = &mut record.claims;
         claims.k = job.policy.k.unsigned_abs();
+        claims.combinations = job.policy.combinations.map(i64::unsigned_abs);
         claims.requires = requirements::parts(job).unwrap_or_default();
         claims.unit.clone_from(&job.policy.unit);
         if let Ok(budget) = plan::budget(job) {

@@ -2,7 +2,7 @@
 //!
 //! Taken out are paths (of hierarchy files, all but the name), the seed, the limit of memory, and every list of values or labels:
 //! trees in the job, values and orders of requirements, orders of columns. What a list said is in a digest that takes the
-//! publisher's key ([`Key`]).
+//! publisher's key ([`Key`]). Values of a requirement stay where the job says `publish_values = true`.
 
 use std::collections::BTreeMap;
 
@@ -122,12 +122,15 @@ fn strip_tree(hierarchy: &mut HierarchyJob) {
 }
 
 fn strip_requirement(require: &mut RequireJob) {
+    let publishes_values = require.publish_values;
     let placeholder = || NumberOrText::Text(IN_THE_JOB.to_owned());
     for (parameter, written) in require.written_mut() {
         match (written, parameter.kind) {
             (Written::One(_), _) => {}
             // How many values there are is nobody's business.
             (Written::List(order), ParameterKind::Order) => *order = vec![placeholder()],
+            // The publisher wants them to be known.
+            (Written::List(_), ParameterKind::Values) if publishes_values => {}
             // As many as there were: how many values are pooled is part of the claim.
             (Written::List(values), _) => values.fill(placeholder()),
             (Written::Hierarchy(hierarchy), _) => strip_tree(hierarchy),

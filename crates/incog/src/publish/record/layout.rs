@@ -50,6 +50,7 @@ struct OfTable {
 #[derive(Deserialize)]
 struct TableClaims {
     k: u64,
+    combinations: Option<u64>,
     unit: Option<String>,
     suppression_budget: u64,
     #[serde(default)]
@@ -107,8 +108,15 @@ impl Record {
     }
 
     fn parts_of_table(&self, levels: &BTreeMap<String, u8>, local: Option<&LocalPart>) -> Json {
-        let ClaimsPart { k, unit, suppression_budget, requires, smallest_group, fewest_persons } =
-            &self.claims;
+        let ClaimsPart {
+            k,
+            combinations,
+            unit,
+            suppression_budget,
+            requires,
+            smallest_group,
+            fewest_persons,
+        } = &self.claims;
         let mut parts = json!({
             "claims": {
                 "k": k,
@@ -121,6 +129,7 @@ impl Record {
             "suppressed_rows": self.suppressed,
             "levels": levels,
         });
+        put_if_any(&mut parts["claims"], "combinations", combinations, combinations.is_some());
         put_if_any(&mut parts["claims"], "requires", requires, !requires.is_empty());
         if let Some(table) = self.table() {
             parts["release"] = json!(table.file);
@@ -164,8 +173,16 @@ impl Record {
 }
 
 fn of_table(parts: OfTable, shared: Shared) -> Record {
-    let TableClaims { k, unit, suppression_budget, requires, smallest_group, fewest_persons, sensitive } =
-        parts.claims;
+    let TableClaims {
+        k,
+        combinations,
+        unit,
+        suppression_budget,
+        requires,
+        smallest_group,
+        fewest_persons,
+        sensitive,
+    } = parts.claims;
     let table = TablePart {
         file: parts.release,
         sensitive_files: BTreeMap::new(),
@@ -179,6 +196,7 @@ fn of_table(parts: OfTable, shared: Shared) -> Record {
     };
     let claims = ClaimsPart {
         k,
+        combinations,
         unit,
         suppression_budget: Some(suppression_budget),
         requires,
@@ -194,6 +212,7 @@ fn of_database(parts: OfDatabase, shared: Shared) -> Record {
     let DatabaseClaims { k, requires, smallest_class } = parts.claims;
     let claims = ClaimsPart {
         k,
+        combinations: None,
         unit: None,
         suppression_budget: None,
         requires,

@@ -13,7 +13,7 @@
 //! | key | what | who can recompute it | what it tells beyond the release |
 //! |---|---|---|---|
 //! | `release` | SHA-256, rows and columns of the released file | anybody | nothing |
-//! | `quasi_identifiers`, `claims` | k, α, ℓ and t as asked for and as reached | anybody; persons and requirements that list values with the job and the data | what was asked for; persons of the group with the fewest |
+//! | `quasi_identifiers`, `claims` | k (of combinations of quasi-identifiers, where it is), α, ℓ and t as asked for and as reached | anybody; persons and requirements that list values with the job and the data | what was asked for; persons of the group with the fewest |
 //! | `group_sizes` | how many groups have how many rows | anybody | nothing |
 //! | `input.rows`, `suppressed_rows` | rows of the data, rows left out | with the data | how many rows were left out, not whose |
 //! | `input.hmac_sha256` | a *keyed* digest of the data | the publisher, with the key | nothing without the key |
@@ -188,6 +188,7 @@ impl Record {
             },
             claims: ClaimsPart {
                 k: job.policy.k.unsigned_abs(),
+                combinations: job.policy.combinations.map(i64::unsigned_abs),
                 unit: job.policy.unit.clone(),
                 suppression_budget: Some(plan.policy.budget()),
                 requires: requirements::parts(job)?,

@@ -163,6 +163,8 @@ pub struct LocalColumnPart {
 pub struct ClaimsPart {
     /// The k that was asked for. An anatomized release does not claim it.
     pub k: u64,
+    /// How many quasi-identifiers k was asked of together, if not all.
+    pub combinations: Option<u64>,
     /// Who k counts, if not rows.
     pub unit: Option<String>,
     /// How many rows could have been left out. The job of a database has it.
