@@ -234,8 +234,10 @@ impl Anonymizer {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn combinations(mut self, most: usize) -> Self {
-        self.job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
-        self.job.lines.forget(&["policy", "combinations"]);
+        if let Some(job) = self.table("combinations of columns") {
+            job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
+            job.lines.forget(&["policy", "combinations"]);
+        }
         self
     }
 
@@ -487,15 +489,17 @@ impl Anonymizer {
         trace(&anonymizer.plan(Asked::EVERY)?, &progress)
     }
 
-    /// The same with the algorithm `incognito`. Fails if the job names another one.
+    /// The same with the algorithm `incognito`. Fails if the job names another one. A database is refused when it is planned.
     fn by_incognito(mut self, what: &str) -> Result<Self> {
         const INCOGNITO: &str = "incognito";
-        match self.job.search.algorithm.as_deref() {
-            None => self.job.search.algorithm = Some(INCOGNITO.to_owned()),
+        let AnyJob::Table(job) = &mut self.job else {
+            return Ok(self);
+        };
+        match job.search.algorithm.as_deref() {
+            None => job.search.algorithm = Some(INCOGNITO.to_owned()),
             Some(INCOGNITO) => {}
             Some(_) => {
-                return Err(self
-                    .job
+                return Err(job
                     .mistake(&["search", "algorithm"], format!("{what} by the algorithm `{INCOGNITO}` alone"))
                     .with_hint(format!("leave out `algorithm`, or set algorithm = \"{INCOGNITO}\"")));
             }
