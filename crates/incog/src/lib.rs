@@ -75,7 +75,7 @@ mod anonymizer;
 // What a program writes.
 pub use anonymizer::{Anonymizer, Hierarchy, Model, Number, Release};
 pub use incog_core::{Error, ErrorKind, Progress, Result, Stage};
-pub use job::{DateUnit, Job, OrderJob, RoleJob};
+pub use job::{DateUnit, FileFormat, Job, OrderJob, RoleJob};
 pub use source::Input;
 
 // What it is told.
@@ -121,17 +121,19 @@ pub mod unstable {
     pub mod job {
         pub use crate::job::{
             AnyJob, BitmapSets, BranchJob, ColumnJob, CostJob, CountOrText, CubeLevels, DatabaseJob,
-            DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob, HierarchyJob,
-            Input, IntervalsOf, Job, Lines, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts,
-            MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob,
-            ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
-            TableFormat, TableJob, TreeJob,
+            DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, FileFormat, GridJob,
+            HierarchyJob, Input, IntervalsOf, Job, Lines, MaskSide, MatchingJob, MissingUnit, MondrianChoice,
+            MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder,
+            PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob,
+            SearchJob, TableFormat, TableJob, TreeJob, TypesJob,
         };
     }
 
     /// Where rows come from: the readers of files.
     pub mod source {
-        pub use crate::source::{Csv, Data, Format, parse_hierarchy, read_hierarchy};
+        pub use crate::source::{
+            Csv, Data, Format, ReadOptions, parse_hierarchy, read_bytes, read_hierarchy,
+        };
     }
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
@@ -149,7 +151,6 @@ pub mod unstable {
 
     /// What only the command line needs.
     pub mod cli {
-        pub use crate::anonymizer::header_of;
         pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};

@@ -7,6 +7,7 @@
 
 mod hierarchy;
 mod model;
+mod reading;
 mod release;
 
 pub use hierarchy::{Hierarchy, Number};
@@ -25,13 +26,12 @@ use incog_core::{Error, Progress, Result};
 use incog_verify::{RecodingClaim, Report};
 
 use crate::claim::release::{RowOrder, verified};
-use crate::file::STANDARD;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{
     ColumnJob, CountOrText, Job, MissingUnit, OrderJob, Output, OutputOrder, Paths, RecordJob, RoleJob,
 };
-use crate::plan::{Asked, Plan, delimiter};
+use crate::plan::{Asked, Plan};
 use crate::publish::check::{check_file, check_with_record};
 use crate::publish::places::Places;
 use crate::publish::publish;
@@ -78,8 +78,6 @@ pub struct Anonymizer {
     /// What a job file could not have said.
     mistakes: Vec<Error>,
     has_k: bool,
-    /// What all columns are that nobody names.
-    rest: Option<RoleJob>,
     /// The levels of an earlier release.
     levels: Option<BTreeMap<String, u8>>,
     /// An algorithm that is in no list.
@@ -100,7 +98,6 @@ impl Anonymizer {
             input,
             mistakes: Vec::new(),
             has_k: false,
-            rest: None,
             levels: None,
             own: None,
             is_last: false,
@@ -157,7 +154,7 @@ impl Anonymizer {
 
     /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
     pub fn rest(mut self, role: RoleJob) -> Self {
-        self.rest = Some(role);
+        self.job.rest = Some(role);
         self
     }
 
@@ -174,7 +171,7 @@ impl Anonymizer {
     }
 
     fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
-        let column = ColumnJob { role, hierarchy: hierarchy.map(Hierarchy::into_job), order: None };
+        let column = ColumnJob { hierarchy: hierarchy.map(Hierarchy::into_job), ..ColumnJob::new(role) };
         if self.job.columns.contains_key(&name) {
             let mistake = format!("column `{name}` is declared twice");
             self.mistakes.push(Error::input(mistake).with_hint("a column has one role"));
@@ -340,7 +337,7 @@ impl Anonymizer {
         let plan = self.plan(Asked::ONE)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
-        Layout::check(&places.path, &plan.table)?;
+        Layout::check(places.form.format, &plan.table)?;
         let made = match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
@@ -455,22 +452,10 @@ impl Anonymizer {
         Ok(self)
     }
 
-    fn plan(mut self, asked: Asked<'_>) -> Result<Plan> {
+    fn plan(self, asked: Asked<'_>) -> Result<Plan> {
         self.check_calls()?;
-        if let Some(role) = self.rest {
-            for name in self.header()? {
-                if self.job.policy.unit.as_ref() != Some(&name) {
-                    self.job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
-                }
-            }
-        }
         let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
         Plan::new(self.job, self.input, asked, &self.progress)
-    }
-
-    /// The names of the columns.
-    fn header(&self) -> Result<Vec<String>> {
-        Ok(self.input.clone().open(delimiter(&self.job)?)?.header().to_vec())
     }
 
     /// Fails if the calls themselves are wrong.
@@ -483,13 +468,4 @@ impl Anonymizer {
         }
         Ok(())
     }
-}
-
-/// The names of the columns of a job's data. Standard input can be read only once, so not for this.
-pub fn header_of(job: &Job) -> Result<Vec<String>> {
-    if job.inputs().iter().any(|path| path.as_os_str() == STANDARD) {
-        return Err(Error::input("the columns of standard input are not known before it is read")
-            .with_hint("name every column"));
-    }
-    Anonymizer::from_job(job.clone()).header()
 }

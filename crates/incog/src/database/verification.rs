@@ -9,7 +9,7 @@ use incog_verify::{
 };
 use incog_verify::{ClaimKind, Counted, Finding, Labels, SensitiveClaim};
 
-use crate::claim::file::with_empty_texts;
+use crate::claim::file::as_collected;
 use crate::claim::labels::Collected;
 use crate::claim::requirement::required;
 use crate::claim::{hierarchies, on_columns, on_sensitive};
@@ -17,7 +17,6 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{DatabaseRecord, RECORD, SeenFile, SeenTable, extension};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
-use crate::plan;
 use crate::publish::check::{compared, read_with_digest, record_claim};
 use crate::publish::record::Key;
 
@@ -122,7 +121,7 @@ impl DatabasePlan {
             .zip(self.database.relations())
             .map(|(read, relation)| {
                 let file = self.file_name(&relation.name, None);
-                let as_in = |labels| with_empty_texts(Path::new(&file), labels, &relation.table);
+                let as_in = |labels| as_collected(Path::new(&file), labels, &relation.table);
                 let sensitive = read.sensitive.into_iter().map(|(name, labels)| (name, as_in(labels)));
                 ReadTable { rows: as_in(read.rows), sensitive: sensitive.collect() }
             })
@@ -141,7 +140,9 @@ pub fn verify_database_against(
 ) -> Result<Report> {
     let job = record.job()?;
     // A delimiter that makes no sense was forged, which is found below.
-    let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
+    let given = |name: &String| {
+        job.of_table(name).and_then(|table| crate::source::options::delimiter(&table)).ok().flatten()
+    };
     let delimiters: Vec<Option<u8>> = job.tables.keys().map(|name| delimiter.or(given(name))).collect();
     let folder = Folder::read(&job, release, &delimiters)?;
     let mut n_unknown = 0;
@@ -210,7 +211,8 @@ impl Folder {
                     folder.display()
                 )));
             }
-            let (labels, sha256) = read_with_digest(&path, delimiter)?;
+            let (released, sha256) = read_with_digest(&path, None, delimiter)?;
+            let labels = released.labels;
             let seen = SeenFile {
                 sha256,
                 name,
