@@ -209,9 +209,11 @@ impl JobArguments {
             (&self.other, RoleJob::Other),
         ];
         give_roles(&mut job, &roles)?;
-        if let Some(rest) = self.rest {
-            give_rest(&mut job, rest)?;
-        }
+        job.rest = self.rest.map(|rest| match rest {
+            Rest::Identifier => RoleJob::Identifier,
+            Rest::Sensitive => RoleJob::Sensitive,
+            Rest::Other => RoleJob::Other,
+        });
         if let Some(folder) = &self.hierarchies {
             read_folder(&mut job, folder)?;
         }
@@ -430,10 +432,14 @@ fn give_roles(job: &mut Job, roles: &[(&Vec<String>, RoleJob)]) -> Result<()> {
     }
     for (names, role) in roles {
         for name in *names {
-            // What else the job says of it is about quasi-identifiers.
-            let before = job.columns.shift_remove(name).filter(|_| *role == RoleJob::QuasiIdentifier);
-            let (hierarchy, order) = before.map_or((None, None), |column| (column.hierarchy, column.order));
-            job.columns.insert(name.clone(), ColumnJob { role: *role, hierarchy, order });
+            let before = job.columns.shift_remove(name);
+            let mut column = before.unwrap_or_else(|| ColumnJob::new(*role));
+            column.role = *role;
+            if *role != RoleJob::QuasiIdentifier {
+                // What the job says of generalizing it is about quasi-identifiers.
+                (column.hierarchy, column.order) = (None, None);
+            }
+            job.columns.insert(name.clone(), column);
             job.lines.forget(&["columns", name]);
             job.lines.forget(&["columns", name, "role"]);
         }
@@ -453,19 +459,6 @@ fn give_roles(job: &mut Job, roles: &[(&Vec<String>, RoleJob)]) -> Result<()> {
         ))
         .with_hint(format!("say what it is: --identifier {name}, --sensitive {name} or --other {name}"))),
     }
-}
-
-/// Columns that nobody named.
-fn give_rest(job: &mut Job, rest: Rest) -> Result<()> {
-    let role = match rest {
-        Rest::Identifier => RoleJob::Identifier,
-        Rest::Sensitive => RoleJob::Sensitive,
-        Rest::Other => RoleJob::Other,
-    };
-    for name in incog::unstable::cli::header_of(job)? {
-        job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
-    }
-    Ok(())
 }
 
 /// Files of a folder become the hierarchies of quasi-identifiers.

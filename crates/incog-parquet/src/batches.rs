@@ -109,7 +109,7 @@ fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     arrow_cast::cast(&from, &to)
 }
 
-/// A release as record batches, given the codes of each column's rows. Every column may be null, whether or not a row is.
+/// A release as record batches, given the codes of each column's rows. A column may be null if a row is.
 pub fn to_batches(columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<Vec<RecordBatch>> {
     let broken = |what: &str| Error::new(ErrorKind::Internal, what);
     let n_rows = codes.first().map_or(0, Vec::len);
@@ -123,8 +123,9 @@ pub fn to_batches(columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<Vec<Re
         }
     }
     let fields = columns.iter().zip(&values);
-    let fields: Vec<Field> =
-        fields.map(|(column, values)| Field::new(column.name, values.data_type().clone(), true)).collect();
+    let fields: Vec<Field> = fields
+        .map(|(column, values)| Field::new(column.name, values.data_type().clone(), column.has_null))
+        .collect();
     let schema = Arc::new(Schema::new(fields));
     let mut batches = Vec::new();
     // Also a release without rows has a schema.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 /// The type of a column, to be kept until the column is written again.
 ///
@@ -50,12 +50,53 @@ impl ColumnType {
         is_supported.then(|| ColumnType { data_type: data_type.clone() })
     }
 
+    /// Truth values.
+    pub fn boolean() -> Self {
+        ColumnType { data_type: DataType::Boolean }
+    }
+
+    /// Whole numbers of 64 bits.
+    pub fn int64() -> Self {
+        ColumnType { data_type: DataType::Int64 }
+    }
+
+    /// Floats of 64 bits.
+    pub fn float64() -> Self {
+        ColumnType { data_type: DataType::Float64 }
+    }
+
+    /// Days.
+    pub fn date() -> Self {
+        ColumnType { data_type: DataType::Date32 }
+    }
+
+    /// Points in time of no zone, to the microsecond.
+    pub fn timestamp() -> Self {
+        ColumnType { data_type: DataType::Timestamp(TimeUnit::Microsecond, None) }
+    }
+
     pub(crate) fn data_type(&self) -> &DataType {
         &self.data_type
     }
 
-    pub(crate) fn is_text(&self) -> bool {
+    /// Is it text?
+    pub fn is_text(&self) -> bool {
         matches!(self.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    }
+
+    /// Is it truth values?
+    pub fn is_boolean(&self) -> bool {
+        self.data_type == DataType::Boolean
+    }
+
+    /// Is it numbers?
+    pub fn is_number(&self) -> bool {
+        self.data_type.is_numeric()
+    }
+
+    /// Is it days?
+    pub fn is_date(&self) -> bool {
+        matches!(self.data_type, DataType::Date32 | DataType::Date64)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads Parquet files and Arrow record batches into dictionary-coded columns, and writes releases as either.
+//! Reads Parquet files, Arrow IPC files and Arrow record batches into dictionary-coded columns, and writes releases as any of them.
 //!
 //! **Nothing is lost**: a column that is not generalized comes out with the type and, value by value, the
 //! content it went in with. In between, a value is its canonical text, so that a hierarchy can name it:
@@ -19,7 +19,7 @@
 //!
 //! **The release's file is fresh.** It has the columns' names, types and values, and nothing else of the source:
 //! no key-value metadata, field metadata, dictionaries or row groups. Statistics are those of the released
-//! values. Every column may have nulls, whether or not it has: otherwise a column that may would tell of rows that were left out. The `ARROW:schema` entry is written anew from names and types alone, so that types come back exactly.
+//! values. A column may have nulls if a released row has one: what the source allowed is not told. The `ARROW:schema` entry is written anew from names and types alone, so that types come back exactly.
 //!
 //! Refused by column and type: binary, nested, duration and interval columns.
 //!
@@ -28,6 +28,7 @@
 
 mod batches;
 mod column_type;
+mod ipc;
 mod nesting;
 mod read;
 mod shared_file;
@@ -38,5 +39,6 @@ mod write;
 pub use arrow_array::RecordBatch;
 pub use batches::{read_batches, to_batches};
 pub use column_type::ColumnType;
+pub use ipc::{IpcWriter, read_ipc};
 pub use read::Parquet;
 pub use write::{Released, Writer};

@@ -5,7 +5,7 @@
 //! books.
 //!
 //! 1. Labels that a row has get numbers in order of first appearance. These labels, and no others, are the dictionary page.
-//! 2. A data page says of each of its rows, in a bit, whether it has a text (the definition level), and then has the numbers of
+//! 2. A data page says of each of its rows, in a bit, whether it has a text (the definition level; not where no row is null), and then has the numbers of
 //!    those that do, each in as many bits as the largest of them needs; of both, one run where all are equal.
 //!    (`RLE_DICTIONARY` in data pages of version 1.)
 //! 3. Every page is compressed with zstd. The chunk's statistics are its least and its greatest label.
@@ -46,12 +46,14 @@ pub(crate) struct Texts {
     text: String,
     ends: Vec<usize>,
     is_null: Vec<bool>,
+    /// May a row have null? Then pages say of each row whether it has a text.
+    has_null: bool,
 }
 
 impl Texts {
     /// The texts, none where it is null.
-    pub(crate) fn new<'a>(of_codes: impl Iterator<Item = Option<&'a str>>) -> Self {
-        let mut texts = Texts { text: String::new(), ends: vec![0], is_null: Vec::new() };
+    pub(crate) fn new<'a>(of_codes: impl Iterator<Item = Option<&'a str>>, has_null: bool) -> Self {
+        let mut texts = Texts { text: String::new(), ends: vec![0], is_null: Vec::new(), has_null };
         for text in of_codes {
             texts.text.push_str(text.unwrap_or_default());
             texts.ends.push(texts.text.len());
@@ -77,6 +79,7 @@ pub(crate) struct TextChunk {
     compressor: zstd::bulk::Compressor<'static>,
     n_rows: usize,
     n_nulls: usize,
+    has_null: bool,
     /// Room for a page before it is compressed.
     plain: Vec<u8>,
 }
@@ -92,6 +95,7 @@ impl TextChunk {
             compressor: zstd::bulk::Compressor::new(level().compression_level())?,
             n_rows: 0,
             n_nulls: 0,
+            has_null: texts.has_null,
             plain: Vec::new(),
         })
     }
@@ -121,13 +125,18 @@ impl TextChunk {
     fn end_page(&mut self) -> Result<()> {
         let n_rows = self.waiting.len();
         self.plain.clear();
-        // How long the levels are is known when they are there.
-        self.plain.extend_from_slice(&[0; 4]);
-        encode_levels(&self.waiting, &mut self.plain);
-        let n_bytes = self.plain.len() as u32 - 4;
-        self.plain[..4].copy_from_slice(&n_bytes.to_le_bytes());
+        if self.has_null {
+            // How long the levels are is known when they are there.
+            self.plain.extend_from_slice(&[0; 4]);
+            encode_levels(&self.waiting, &mut self.plain);
+            let n_bytes = self.plain.len() as u32 - 4;
+            self.plain[..4].copy_from_slice(&n_bytes.to_le_bytes());
+        }
         self.waiting.retain(|&number| number != NULL);
         self.n_nulls += n_rows - self.waiting.len();
+        if !self.has_null && self.n_nulls > 0 {
+            return Err(ParquetError::General("a row has null in a column without nulls".into()));
+        }
         encode(&self.waiting, &mut self.plain);
         let buf = Bytes::from(self.compressor.compress(&self.plain)?);
         let page = Page::DataPage {

@@ -2,7 +2,7 @@
 //!
 //! Every distinct label is turned into a value once; rows then take values by code, and most texts are never looked at again
 //! ([`TextChunk`]). Each column is encoded by one thread, a row group at a time. Compressed with zstd, dictionaries on, about a
-//! million rows to a row group. Every column may be null, whether or not a row is.
+//! million rows to a row group. A column may be null if a released row is: what the input had is not told.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub struct Released<'a> {
     pub kept: Option<&'a ColumnType>,
     /// The distinct labels. One that no row has is not written.
     pub labels: Vec<&'a str>,
+    /// Does a row have null?
+    pub has_null: bool,
 }
 
 /// A Parquet file that is being written.
@@ -90,10 +92,11 @@ impl<W: Write + Send> Writer<W> {
             .iter()
             .zip(values)
             .map(|(column, values)| {
-                let field = Field::new(column.name, values.data_type().clone(), true);
+                let field = Field::new(column.name, values.data_type().clone(), column.has_null);
                 let is_text = column.kept.is_none_or(ColumnType::is_text);
-                let texts = (is_text && text_chunk::fits(&column.labels))
-                    .then(|| Texts::new(column.labels.iter().map(|label| label::text_of(label))));
+                let texts = (is_text && text_chunk::fits(&column.labels)).then(|| {
+                    Texts::new(column.labels.iter().map(|label| label::text_of(label)), column.has_null)
+                });
                 Values { field: Arc::new(field), values, texts }
             })
             .collect();

@@ -27,6 +27,7 @@ fn there_and_back(batches: &[RecordBatch]) -> Vec<RecordBatch> {
             name: column.name(),
             kept: Some(kept),
             labels: column.dictionary().values().collect(),
+            has_null: column.dictionary().code("").is_some(),
         })
         .collect();
     let codes: Vec<Vec<u32>> = columns.iter().map(|column| column.codes().to_vec()).collect();

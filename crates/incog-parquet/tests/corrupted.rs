@@ -92,7 +92,7 @@ fn files() -> Vec<Vec<u8>> {
     let delta = delta.set_column_encoding("text".into(), Encoding::DELTA_BYTE_ARRAY);
     files.push(write(&arrays[..1], delta.build()));
     // And as we do.
-    let released = [Released { name: "text", kept: None, labels: vec!["a", "b", ""] }];
+    let released = [Released { name: "text", kept: None, labels: vec!["a", "b", ""], has_null: true }];
     let mut writer = Writer::new(Vec::new(), &released).unwrap();
     writer.write(vec![(0..24).map(|n| n % 3).collect()]).unwrap();
     files.push(writer.finish().unwrap());

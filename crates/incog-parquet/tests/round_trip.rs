@@ -55,6 +55,7 @@ fn write_all_kept(path: &Path, columns: &[Column], types: &[ColumnType]) {
             name: column.name(),
             kept: Some(kept),
             labels: column.dictionary().values().collect(),
+            has_null: column.dictionary().code("").is_some(),
         })
         .collect();
     let codes = columns.iter().map(|column| column.codes().to_vec()).collect();
@@ -543,7 +544,7 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
         "column `n` of a release has a label that is not of its type Int32"
     );
     assert_eq!(refused(released(vec!["1"]), vec![1]), "column `n` of a release has a code without a label");
-    let text = || Released { name: "t", kept: None, labels: vec!["a"] };
+    let text = || Released { name: "t", kept: None, labels: vec!["a"], has_null: false };
     assert_eq!(refused(text(), vec![0, 1]), "column `t` of a release has a code without a label");
     let two = [released(vec!["1"]), released(vec!["1"])];
     assert!(write(Vec::new(), &two, vec![vec![0], vec![]]).is_err(), "uneven");
@@ -553,7 +554,12 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
 #[test]
 fn rows_written_in_many_parts_come_back_in_their_order() {
     let labels: Vec<String> = (0..1000).map(|n| format!("label {n}")).collect();
-    let column = Released { name: "c", kept: None, labels: labels.iter().map(String::as_str).collect() };
+    let column = Released {
+        name: "c",
+        kept: None,
+        labels: labels.iter().map(String::as_str).collect(),
+        has_null: false,
+    };
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("release.parquet");
     let mut writer = Writer::new(File::create(&path).unwrap(), &[column]).unwrap();

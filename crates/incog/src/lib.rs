@@ -177,6 +177,17 @@ pub use job::DatabaseJob;
 /// ```
 pub use job::DateUnit;
 
+/// A format of files, by its name in job files.
+///
+/// ```
+/// use incog::FileFormat;
+///
+/// let job = incog::Job::parse("[input]\npath = \"data\"\nformat = \"json-lines\"\n[policy]\nk = 5\n")?;
+/// assert_eq!(job.input.format, Some(FileFormat::JsonLines));
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::FileFormat;
+
 /// A job about one table.
 ///
 /// ```
@@ -342,17 +353,20 @@ pub mod unstable {
     pub mod job {
         pub use crate::job::{
             AnyJob, BitmapSets, BranchJob, CellMethodJob, ColumnJob, CostJob, CountOrText, CubeLevels,
-            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, GridJob,
-            HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide, MatchingJob, MissingUnit,
-            MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob, OrderWord, Output,
-            OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind,
-            RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob, TreeJob,
+            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, FileFormat,
+            GridJob, HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide, MatchingJob,
+            MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob,
+            OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob,
+            ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob, TreeJob,
+            TypesJob,
         };
     }
 
     /// Where rows come from: the readers of files, and engines whose rows stay where they are.
     pub mod source {
-        pub use crate::source::{Csv, Data, Format, engine, parse_hierarchy, read_hierarchy};
+        pub use crate::source::{
+            Csv, Data, Format, ReadOptions, engine, parse_hierarchy, read_bytes, read_hierarchy,
+        };
     }
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
@@ -362,7 +376,6 @@ pub mod unstable {
 
     /// What only the command line needs.
     pub mod cli {
-        pub use crate::anonymizer::header_of;
         pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};

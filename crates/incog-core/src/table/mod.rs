@@ -132,6 +132,25 @@ impl Column {
         Ok(code)
     }
 
+    /// Appends the rows of another column, whose cells are read as this one's are.
+    pub fn append(&mut self, other: &Column) -> Result<()> {
+        let mut codes: Vec<Option<u32>> = vec![None; other.dictionary.len()];
+        self.codes.reserve(other.codes.len());
+        for &code in &other.codes {
+            match codes[code as usize] {
+                Some(known) => self.codes.push(known),
+                None => {
+                    let new = match label::text_of(other.dictionary.value(code)) {
+                        None => self.push("")?,
+                        Some(text) => self.push_text(text)?,
+                    };
+                    codes[code as usize] = Some(new);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Appends rows whose cells stand in a text, each from a place to another. Empty cells are missing.
     ///
     /// # Panics
@@ -294,6 +313,16 @@ impl Table {
         self.n_rows
     }
 
+    /// The same table, one of whose columns turns out to write its numbers and dates like this. Copies the columns if somebody shares them.
+    pub fn set_notation(&mut self, column_idx: usize, notation: Notation) {
+        if Arc::get_mut(&mut self.columns).is_none() {
+            self.columns = self.columns.to_vec().into();
+        }
+        if let Some(columns) = Arc::get_mut(&mut self.columns) {
+            columns[column_idx].set_notation(notation);
+        }
+    }
+
     /// The columns, for whoever outlives the table.
     pub(crate) fn shared_columns(&self) -> Arc<[Column]> {
         Arc::clone(&self.columns)
@@ -367,6 +396,21 @@ mod tests {
         column.push("a").unwrap();
         column.push_code(code);
         assert_eq!(column.codes(), [0, 1, 0]);
+    }
+
+    #[test]
+    fn rows_of_another_column_are_appended_as_if_they_had_been_read_here() {
+        let mut other = Column::new("c", Role::Other);
+        for text in ["", "NA", "b", "a", "b"] {
+            other.push_text(text).unwrap();
+        }
+        other.push("").unwrap();
+        let reading = Reading { missing: vec!["NA".into()], ..Reading::default() };
+        let mut column = Column::new("c", Role::Other).with_reading(reading);
+        column.push("a").unwrap();
+        column.append(&other).unwrap();
+        let cells: Vec<&str> = (0..7).map(|row| column.cell(row)).collect();
+        assert_eq!(cells, ["a", label::EMPTY_TEXT, "", "b", "a", "b", ""]);
     }
 
     #[test]

@@ -116,6 +116,13 @@ impl Hierarchy {
         self
     }
 
+    /// Of a mask: whole numbers with fewer digits get leading zeros up to this many, before anything else.
+    #[must_use]
+    pub fn pad(mut self, digits: usize) -> Self {
+        self.0.pad = Some(digits);
+        self
+    }
+
     /// Only these levels may be chosen.
     #[must_use]
     pub fn levels(mut self, levels: impl IntoIterator<Item = u8>) -> Self {

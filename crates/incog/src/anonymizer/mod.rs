@@ -8,6 +8,7 @@
 mod hierarchy;
 mod model;
 mod decided;
+mod reading;
 mod release;
 mod verifier;
 
@@ -30,11 +31,10 @@ use incog_verify::Report;
 
 use crate::claim::release::{RowOrder, verified};
 use crate::database::DatabasePlan;
-use crate::file::STANDARD;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
-use crate::plan::{Asked, Plan, delimiter};
+use crate::plan::{Asked, Plan};
 use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
@@ -82,8 +82,6 @@ pub struct Anonymizer {
     /// What a job file could not have said.
     mistakes: Vec<Error>,
     has_k: bool,
-    /// What all columns are that nobody names.
-    rest: Option<RoleJob>,
     /// The levels of an earlier release.
     levels: Option<BTreeMap<String, u8>>,
     /// An algorithm that is in no list.
@@ -104,7 +102,6 @@ impl Anonymizer {
             input,
             mistakes: Vec::new(),
             has_k: false,
-            rest: None,
             levels: None,
             own: None,
             is_last: false,
@@ -178,7 +175,7 @@ impl Anonymizer {
 
     /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
     pub fn rest(mut self, role: RoleJob) -> Self {
-        self.rest = Some(role);
+        self.job.rest = Some(role);
         self
     }
 
@@ -198,7 +195,7 @@ impl Anonymizer {
     }
 
     fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
-        let column = ColumnJob { role, hierarchy: hierarchy.map(Hierarchy::into_job), order: None };
+        let column = ColumnJob { hierarchy: hierarchy.map(Hierarchy::into_job), ..ColumnJob::new(role) };
         let Some(job) = self.table("a column") else {
             return self;
         };
@@ -428,7 +425,7 @@ impl Anonymizer {
         let plan = self.plan(Asked::ONE)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
-        Layout::check(&places.path, &plan.table)?;
+        Layout::check(places.form.format, &plan.table)?;
         let made = match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
@@ -575,21 +572,13 @@ impl Anonymizer {
     /// The plan of one table.
     fn plan(self, asked: Asked<'_>) -> Result<Plan> {
         self.check_calls()?;
-        let Anonymizer { job, input, rest, levels, own, progress, .. } = self;
-        let AnyJob::Table(mut job) = job else {
+        let AnyJob::Table(job) = self.job else {
             return Err(for_one_table("what is asked for").with_hint(
                 "a database can be published and verified: its release is a folder, and has no lattice",
             ));
         };
-        if let Some(role) = rest {
-            for name in header(&input, &job)? {
-                if job.policy.unit.as_ref() != Some(&name) {
-                    job.columns.entry(name).or_insert(ColumnJob { role, hierarchy: None, order: None });
-                }
-            }
-        }
-        let asked = Asked { levels: levels.as_ref(), algorithm: own, ..asked };
-        Plan::new(job, input, asked, &progress)
+        let asked = Asked { levels: self.levels.as_ref(), algorithm: self.own, ..asked };
+        Plan::new(job, self.input, asked, &self.progress)
     }
 
     /// Fails if the calls themselves are wrong.
@@ -604,22 +593,8 @@ impl Anonymizer {
     }
 }
 
-/// The names of the columns.
-fn header(input: &Input, job: &Job) -> Result<Vec<String>> {
-    Ok(input.clone().open(delimiter(job)?)?.header().to_vec())
-}
-
 /// What to say of a call that makes no sense of a database.
 fn for_one_table(what: &str) -> Error {
     Error::input(format!("{what} is for one table, and the job is about a database"))
         .with_hint("say it in the job file")
-}
-
-/// The names of the columns of a job's data. Standard input can be read only once, so not for this.
-pub fn header_of(job: &Job) -> Result<Vec<String>> {
-    if job.inputs().iter().any(|path| path.as_os_str() == STANDARD) {
-        return Err(Error::input("the columns of standard input are not known before it is read")
-            .with_hint("name every column"));
-    }
-    header(&Input::of_job(job), job)
 }

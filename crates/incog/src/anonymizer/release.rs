@@ -83,7 +83,8 @@ impl Release {
     pub fn record(&self) -> Result<Record> {
         let key = key_of(&self.plan.job)?;
         self.plan.in_memory("what it would be as a file is not known before it is written")?;
-        let layout = sink::Layout::new(Path::new("release.csv"), &self.plan.format, &[])?;
+        let released = released(&self.plan, &self.made.as_collected);
+        let layout = sink::Layout::new(sink::Form::CSV, &self.plan.format, &self.plan.table, &released);
         let text = Unfinished::nowhere();
         let text = sink::write(
             &self.made.verified,
@@ -107,7 +108,7 @@ impl Release {
 
     fn publish(&self, output: &Output) -> Result<Option<PathBuf>> {
         let places = Places::new(&self.plan, output)?;
-        sink::Layout::check(&places.path, &self.plan.table)?;
+        sink::Layout::check(places.form.format, &self.plan.table)?;
         // The rows were shuffled once, if they were to be.
         let order = if self.plan.spilled.is_some() { output.order } else { OutputOrder::Input };
         publish(&self.plan, &self.made, &places, order, &self.progress)?;
@@ -120,6 +121,7 @@ impl Release {
         sink::to_record_batches(
             &self.made.verified,
             &self.plan.format,
+            &self.plan.table,
             &released(&self.plan, &self.made.as_collected),
         )
     }

@@ -26,9 +26,10 @@ use crate::job::{
 use crate::plan;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
+use crate::plan::notation;
 use crate::plan::orders;
 use crate::plan::requirements::{self, CountedBy, Models, Requirement};
-use crate::source::{Data, Format};
+use crate::source::{Data, Format, ReadOptions};
 
 /// Tables, policy and search, all checked.
 pub(crate) struct DatabasePlan {
@@ -181,8 +182,8 @@ fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
         of_table.note(plan::check_roles(job, plan::WithoutQuasi::Allowed));
         orders::refuse(job, &mut of_table);
         let required = requirements::check(job, &mut of_table);
-        let delimiter = of_table.note(plan::delimiter(job)).flatten();
-        let data = of_table.note(Data::open(&job.inputs(), delimiter));
+        let options = ReadOptions::of_job(job);
+        let data = of_table.note(options.and_then(|options| Data::open(&job.inputs(), options)));
         if let Some(data) = &data {
             plan::check_columns(job, data.header(), DECLARE, &mut of_table);
         }
@@ -201,10 +202,14 @@ impl<'a> OpenedTable<'a> {
         // Nobody may have a row in a child table.
         let is_person = name == database.database.person;
         let made = if is_person { data.read(role, progress) } else { data.read_even_empty(role, progress) };
-        let (table, format) = made.map_err(|error| match error.kind() {
+        let (mut table, mut format) = made.map_err(|error| match error.kind() {
             ErrorKind::Cancelled => error,
             _ => error.prefixed(&in_table(name)),
         })?;
+        let mut mistakes = Mistakes::default();
+        let found = notation::settle(job, &mut table, &mut mistakes);
+        mistakes.stop().map_err(|error| error.prefixed(&in_table(name)))?;
+        format.notes.extend(found);
         Ok(ReadTable { name, job, required, table, format, files })
     }
 }
@@ -223,11 +228,15 @@ impl ReadTable<'_> {
     ) -> Result<Vec<Attribute>> {
         let holders = Holders::Persons(persons);
         let quasi = self.job.columns.iter().filter(|(_, column)| column.role == RoleJob::QuasiIdentifier);
+        notes.extend(self.format.notes.iter().cloned());
         let mut attributes = Vec::new();
         for (column, said) in quasi {
             let Some(data) = self.table.column(column) else {
                 return Err(Error::new(ErrorKind::Internal, "a declared column is not in the table"));
             };
+            notes.extend(
+                said.hierarchy.as_ref().and_then(|rule| hierarchies::uneven_digits(column, rule, data)),
+            );
             let attribute = hierarchies::attribute(self.job, column, said, (data, holders), None);
             attributes.extend(mistakes.note(attribute));
             let k = self.job.policy.k.unsigned_abs();

@@ -15,13 +15,15 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::release::TableRelease;
 use crate::database::score::Scores;
+use crate::file::FileFormat;
+use crate::file::format::Use;
 use crate::job::ReleaseKind;
 use crate::plan::hierarchies::warning;
 use crate::plan::requirements;
 use crate::publish::key_file::RunKey;
 use crate::publish::places::{KEY, place_of, signing_key};
 use crate::publish::record::{FilePart, Key, RECORD, Record, Trust};
-use crate::publish::sink::{self, Layout, Part, TargetFolder, UnfinishedFolder};
+use crate::publish::sink::{self, Form, Layout, Part, TargetFolder, Types, UnfinishedFolder};
 use crate::publish::under_the_key_on_disk;
 use crate::report::release::{Published, ReleaseReport, TableSummary};
 
@@ -47,7 +49,8 @@ impl DatabasePlan {
         }
         for relation in self.database.relations() {
             let file = self.file_name(&relation.name, None);
-            Layout::check(Path::new(&file), &relation.table)
+            let format = FileFormat::by_name(Path::new(&file)).unwrap_or(FileFormat::Csv);
+            Layout::check(format, &relation.table)
                 .map_err(|error| error.prefixed(&in_table(&relation.name)))?;
         }
         let clustering = self.cluster(progress)?;
@@ -207,7 +210,8 @@ impl DatabasePlan {
                 kept.map(|at| (at, !is_key(at))).chain(group).collect()
             }
         };
-        Layout::new(path, &self.tables[table].format, &released)
+        let form = Form { format: FileFormat::of(path, None, Use::Write)?, types: Types::AsCollected };
+        Ok(Layout::new(form, &self.tables[table].format, &relation.table, &released))
     }
 
     /// Where the folder goes. It must neither replace nor hold anything that the job reads.

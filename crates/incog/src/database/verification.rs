@@ -10,7 +10,7 @@ use incog_verify::{
 };
 use incog_verify::{ClaimKind, Counted, Finding, Labels, SensitiveClaim};
 
-use crate::claim::file::with_empty_texts;
+use crate::claim::file::as_collected;
 use crate::claim::labels::Collected;
 use crate::claim::requirement::required;
 use crate::claim::{hierarchies, on_columns, on_sensitive};
@@ -19,7 +19,6 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
-use crate::plan;
 use crate::publish::check::{IS_WHAT_ALL_SAY, compared, read_with_digest, record_claim};
 use crate::publish::record::{FilePart, Key, RECORD, Record};
 
@@ -118,7 +117,7 @@ impl DatabasePlan {
             .zip(self.database.relations())
             .map(|(read, relation)| {
                 let file = self.file_name(&relation.name, None);
-                let as_in = |labels| with_empty_texts(Path::new(&file), labels, &relation.table);
+                let as_in = |labels| as_collected(Path::new(&file), labels, &relation.table);
                 let sensitive = read.sensitive.into_iter().map(|(name, labels)| (name, as_in(labels)));
                 ReadTable { rows: as_in(read.rows), sensitive: sensitive.collect() }
             })
@@ -137,7 +136,9 @@ pub(crate) fn check_against_record(
     delimiter: Option<u8>,
 ) -> Result<Report> {
     // A delimiter that makes no sense was forged, which is found below.
-    let given = |name: &String| job.of_table(name).and_then(|table| plan::delimiter(&table)).ok().flatten();
+    let given = |name: &String| {
+        job.of_table(name).and_then(|table| crate::source::options::delimiter(&table)).ok().flatten()
+    };
     let delimiters: Vec<Option<u8>> = job.tables.keys().map(|name| delimiter.or(given(name))).collect();
     let folder = Folder::read(job, release, &delimiters)?;
     let mut n_unknown = 0;
@@ -206,7 +207,8 @@ impl Folder {
                     folder.display()
                 )));
             }
-            let (labels, sha256) = read_with_digest(&path, delimiter)?;
+            let (released, sha256) = read_with_digest(&path, None, delimiter)?;
+            let labels = released.labels;
             let seen = FilePart::of(Some(name), &sha256, &*labels);
             Ok((labels, seen))
         };

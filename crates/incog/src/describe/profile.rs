@@ -20,8 +20,7 @@ use incog_core::{Progress, Result};
 
 use crate::describe::header::check_header;
 use crate::describe::values::{day_number, is_date, is_digits, is_number, is_other_date, is_year};
-use crate::file::is_parquet;
-use crate::source::Data;
+use crate::source::{Data, ReadOptions};
 
 /// Never more candidate columns than this: 1,350 sets.
 pub const MAX_CANDIDATES: usize = 20;
@@ -165,10 +164,10 @@ pub(crate) fn read(
     first_line: FirstLine,
     progress: &Progress,
 ) -> Result<Table> {
-    let data = Data::open(&[path.to_owned()], delimiter)?;
-    // Parquet has a place of its own for names.
-    let is_text = !data.files().iter().any(|file| is_parquet(file));
-    let table = data.read(|_| Role::Other, progress)?.0;
+    let data = Data::open(&[path.to_owned()], ReadOptions::delimited(delimiter))?;
+    let (table, format) = data.read(|_| Role::Other, progress)?;
+    // Other formats have a place of their own for names.
+    let is_text = format.file.is_delimited();
     if first_line == FirstLine::Unknown {
         check_header(path, &table, is_text)?;
     }

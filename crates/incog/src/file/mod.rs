@@ -1,11 +1,15 @@
 //! What is in a file, and is it still the same?
 //!
 //! Opens files, unpacks them by their names, and reads small ones whole. A file that changes while it is read is an error
-//! ([`unchanged`]); a text in another encoding than UTF-8 is called by its name ([`encoding`]).
+//! ([`unchanged`]); a text in another encoding than UTF-8 is decoded, or called by its name ([`encoding`]), and so is what is no text at
+//! all ([`foreign`]). What format a file has is said by its name ([`format`](mod@format)).
 
 pub(crate) mod encoding;
+pub(crate) mod foreign;
+pub(crate) mod format;
 mod unchanged;
 
+pub use format::FileFormat;
 pub(crate) use unchanged::Stamps;
 use unchanged::{CHANGED, Unchanged, WAIT};
 
@@ -39,14 +43,6 @@ impl Packing {
     }
 }
 
-/// Would a file of that name be Parquet, compressed once more? There is no such thing: it would be taken for CSV.
-pub(crate) fn is_packed_parquet(path: &Path) -> bool {
-    Packing::of(path) != Packing::None && path.file_stem().is_some_and(|stem| is_parquet(Path::new(stem)))
-}
-
-/// What to do about it.
-pub(crate) const PACKED_PARQUET: &str = "Parquet is compressed inside; its name ends in .parquet";
-
 pub(crate) fn open(path: &Path, what: &str) -> Result<Unchanged> {
     let file = File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => unreadable(path, what, "there is no such file")
@@ -68,9 +64,13 @@ pub(crate) fn unreadable(path: &Path, what: &str, problem: &str) -> Error {
 pub(crate) fn check_encoding(start: &[u8], path: &Path, what: &str) -> Result<()> {
     match encoding::foreign(start) {
         None => Ok(()),
-        Some(name) => Err(unreadable(path, what, &format!("it is {name}, and should be UTF-8")).with_hint(
-            format!("convert it, for example with iconv -f {name} -t UTF-8, or export it as \"CSV UTF-8\""),
-        )),
+        Some(foreign) => {
+            let name = foreign.name();
+            let error = unreadable(path, what, &format!("it is {name}, and should be UTF-8"));
+            Err(error.with_hint(format!(
+                "convert it, for example with iconv -f {name} -t UTF-8, or export it as \"CSV UTF-8\""
+            )))
+        }
     }
 }
 
@@ -113,10 +113,6 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     })
 }
 
-/// Is a file of that name Parquet?
-pub(crate) fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
-}
 /// What went wrong with a file, in words that tell no name of a hidden one. Its source has the system's own words, names included.
 pub(crate) fn cause(error: &std::io::Error) -> Error {
     let all = Error::new(ErrorKind::Io, error.to_string());

@@ -193,6 +193,21 @@ pub struct TableJob {
     /// What separates the fields. Detected from the header unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// What a text is written in, as in the [input] of a job about one table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The decimal mark of numbers in text. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// What separates thousands of numbers in text. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<char>,
+    /// Texts that stand for a missing value, beside the empty cell. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<String>>,
+    /// How dates are written in text. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<String>,
     /// The column that tells rows apart. The person table and tables with children need one. New keys take its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -289,7 +304,7 @@ impl DatabaseJob {
             return Err(Error::new(ErrorKind::Internal, "a table is not declared"));
         };
         let mut lines = self.lines.below(&["tables", name], &[]);
-        for key in ["path", "delimiter"] {
+        for key in ["path", "delimiter", "encoding", "decimal", "thousands", "missing", "date_format"] {
             lines.copy_from(&self.lines, &["tables", name, key], &["input", key]);
         }
         lines.copy_from(&self.lines, &["policy"], &["policy"]);
@@ -307,13 +322,22 @@ impl DatabaseJob {
         let mut columns = table.columns.clone();
         let keys = table.key.iter().chain(table.parents().iter().map(|parent| &parent.column));
         for key in keys {
-            columns
-                .insert(key.clone(), ColumnJob { role: RoleJob::Identifier, hierarchy: None, order: None });
+            columns.insert(key.clone(), ColumnJob::new(RoleJob::Identifier));
         }
         Ok(Job {
             path: self.path.clone(),
             lines,
-            input: Input { path: table.path.clone(), delimiter: table.delimiter, memory: None },
+            rest: None,
+            input: Input {
+                path: table.path.clone(),
+                delimiter: table.delimiter,
+                encoding: table.encoding.clone(),
+                decimal: table.decimal,
+                thousands: table.thousands,
+                missing: table.missing.clone(),
+                date_format: table.date_format.clone(),
+                ..Input::default()
+            },
             output: None,
             policy: PolicyJob {
                 combinations: None,

@@ -45,6 +45,9 @@ pub struct HierarchyJob {
     /// persons) have or exceed; longer values are released as `*` or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<usize>,
+    /// With `mask`: whole numbers with fewer digits get leading zeros up to this many, before anything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pad: Option<usize>,
     /// A tree of labels: nested tables with lists of values, or a file written by indentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeJob>,

@@ -41,6 +41,7 @@ use serde::{Deserialize, Serialize};
 
 use incog_core::{Error, ErrorKind, Result};
 
+pub use crate::file::FileFormat;
 use crate::file::STANDARD;
 
 /// A job for incog: what the data is, what its release must satisfy, and how to get there.
@@ -54,6 +55,9 @@ pub struct Job {
     /// Where things stand in the job file.
     #[serde(skip)]
     pub lines: Lines,
+    /// What all columns are that nobody names; without it they are an error. No job file says so.
+    #[serde(skip)]
+    pub rest: Option<RoleJob>,
     /// The data.
     pub input: Input,
     /// The release.
@@ -73,12 +77,50 @@ pub struct Job {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// CSV with a header line, also as .gz or .zst, or Parquet; a folder or a list of files is one table; `-` is
-    /// standard input.
+    /// A file, of the format that its name says; a folder or a list of files is one table; `-` is standard input.
     pub path: Paths,
+    /// The format, if the name does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<FileFormat>,
     /// What separates the fields. Detected from the header unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// What a text is written in, if not in UTF-8 or UTF-16: "windows-1252", "latin1". The release is UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// What fields are quoted by: one character, or "" for none. `"` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+    /// Lines that start with this character are no rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<char>,
+    /// Lines before the header, or rows of a sheet, that are no part of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_rows: Option<u64>,
+    /// Whether the first row names the columns; true unless given. Without it, `names` has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// With `header = false`: the names of all columns, in the order of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// The sheet of a workbook; the first unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
+    /// The cells of the sheet that are the table, its header included: "B3:F200". All that are filled unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// The decimal mark of numbers in text: "." or ",". Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// What separates thousands of numbers in text. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<char>,
+    /// Texts that stand for a missing value, beside the empty cell. A missing value is released as the first. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<String>>,
+    /// How dates are written in text: "%d.%m.%Y". Found out where there is no doubt. Also for a single column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<String>,
     /// How much memory the run may take: bytes, or "512 MB". A table that needs more is kept in temporary files meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<CountOrText>,
@@ -122,9 +164,15 @@ impl Paths {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// The CSV file to write, also as .gz or .zst; `-` is standard output.
+    /// The file to write, in the format that its name says; `-` is standard output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
+    /// The format, if the name does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<FileFormat>,
+    /// Whether columns of text whose values are all numbers, dates or truth values are written as such, in formats that have types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub types: Option<TypesJob>,
     /// In which order rows are released.
     #[serde(default)]
     pub order: OutputOrder,
@@ -138,6 +186,16 @@ pub struct Output {
     /// The file with the private key that signs the record, as `incog key new` makes it. It stays with the publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sign: Option<PathBuf>,
+}
+
+/// What types columns of text get in formats that have types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TypesJob {
+    /// Those that all their values allow.
+    Found,
+    /// Every column is text.
+    Text,
 }
 
 /// Where to write the release record.
@@ -268,6 +326,33 @@ pub struct ColumnJob {
     /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderJob>,
+    /// The decimal mark of its numbers, if not that of [input].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<char>,
+    /// What separates thousands of its numbers, if not as in [input]; a space that does not break counts as a space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thousands: Option<char>,
+    /// Texts that stand for a missing value in this column, instead of those of [input].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<String>>,
+    /// How its dates are written, if not as in [input].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<String>,
+}
+
+impl ColumnJob {
+    /// A column of which nothing is known but its role.
+    pub fn new(role: RoleJob) -> Self {
+        ColumnJob {
+            role,
+            hierarchy: None,
+            order: None,
+            decimal: None,
+            thousands: None,
+            missing: None,
+            date_format: None,
+        }
+    }
 }
 
 /// What a column is to the people in the data.

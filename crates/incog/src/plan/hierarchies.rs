@@ -1,9 +1,9 @@
 //! From what a job says of a column to its hierarchy.
 
-use incog_core::hierarchy::Attribute;
 use incog_core::hierarchy::spec::{
     Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, MaskFrom, Spec, Tree,
 };
+use incog_core::hierarchy::{Attribute, Hierarchy};
 use incog_core::table::Column;
 use incog_core::{Error, Result};
 use indexmap::IndexMap;
@@ -36,6 +36,7 @@ pub(crate) fn attribute(
     };
     let rule = rule(job, name, spec, Some(shared))?;
     let attribute = built(job, &key, name, &rule, spec, data)?;
+    check_markers(job, &key, data, attribute.hierarchy())?;
     with_levels(job, &key, attribute, spec, fixed).map_err(|error| match shared.n_longer {
         0 => error,
         _ => error.with_hint(
@@ -56,6 +57,7 @@ pub(crate) fn longer_values(plan: &Plan) -> Result<Vec<String>> {
         let holders = Holders::of(plan.spilled.as_deref(), &plan.table, persons.as_deref());
         let shared = SharedLength::of(rule, data, holders, plan.job.policy.k.unsigned_abs())?;
         notes.extend(shared.and_then(|shared| shared.note(name, of)));
+        notes.extend(uneven_digits(name, rule, data));
     }
     Ok(notes)
 }
@@ -74,11 +76,49 @@ pub(crate) fn attribute_at(
         // Errors of a file name the file; those of a rule come from the job.
         Some(file) => {
             let path = job.resolve(file);
-            Attribute::bind(data, source::read_hierarchy(&path, name)?, &path.display().to_string())?
+            let hierarchy = source::read_hierarchy(&path, name)?;
+            check_markers(job, key, data, &hierarchy)?;
+            Attribute::bind(data, hierarchy, &path.display().to_string())?
         }
         None => built(job, key, name, &rule_at(job, key, name, spec, None)?, spec, data)?,
     };
+    check_markers(job, key, data, attribute.hierarchy())?;
     with_levels(job, key, attribute, spec, fixed)
+}
+
+/// What stands for a missing value must be no value and no label: whoever reads the release could not tell which it is.
+fn check_markers(job: &Job, key: &[&str], data: &Column, hierarchy: &Hierarchy) -> Result<()> {
+    let markers = data.reading().missing.iter().filter(|marker| !marker.is_empty());
+    let is_label =
+        |marker: &str| (0..=hierarchy.height()).any(|level| hierarchy.labels(level).code(marker).is_some());
+    let n = markers.filter(|marker| is_label(marker)).count();
+    if n == 0 {
+        return Ok(());
+    }
+    let (name, n_all) = (data.name(), data.reading().missing.len());
+    let problem = format!(
+        "column `{name}`: {n} of the {n_all} texts in `missing` are values or labels of its hierarchy, too"
+    );
+    Err(job.mistake(key, problem).with_hint(
+        "take them out of `missing`, or out of the hierarchy: a missing value has the row that starts with an empty field, or the \
+         hierarchy's own `missing`",
+    ))
+}
+
+/// What to say of a mask over numbers of different lengths, of which some may have lost their leading zeros.
+pub(crate) fn uneven_digits(name: &str, spec: &HierarchyJob, data: &Column) -> Option<String> {
+    if spec.mask.is_none() || spec.pad.is_some() {
+        return None;
+    }
+    let is_number = |value: &&str| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let mut lengths = data.dictionary().values().filter(is_number).map(str::len);
+    let first = lengths.next()?;
+    lengths.any(|length| length != first).then(|| {
+        format!(
+            "warning: {name}: its numbers have different lengths; if leading zeros were lost, they are in the wrong group: \
+             `pad` beside `mask` restores them"
+        )
+    })
 }
 
 /// What a rule makes of a column.
@@ -166,6 +206,14 @@ fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
         }
         if !(1..=MAX_MASK).contains(&length) {
             return Err(Error::input(format!("column `{name}`: `length` is not from 1 to {MAX_MASK}")));
+        }
+    }
+    if let Some(pad) = spec.pad {
+        if spec.mask.is_none() {
+            return Err(Error::input(format!("column `{name}`: `pad` is for masks")));
+        }
+        if !(1..=MAX_MASK).contains(&pad) {
+            return Err(Error::input(format!("column `{name}`: `pad` is not from 1 to {MAX_MASK}")));
         }
     }
     if spec.file.is_some() && spec.missing.is_some() {

@@ -9,6 +9,7 @@ pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
 pub(crate) mod mask_length;
+pub(crate) mod notation;
 pub(crate) mod orders;
 pub(crate) mod requirements;
 pub(crate) mod route;
@@ -16,7 +17,7 @@ mod settings;
 
 pub(crate) use columns::{WithoutQuasi, check_columns, check_roles, role};
 pub(crate) use route::{Chosen, Question, Route};
-pub(crate) use settings::{budget, delimiter};
+pub(crate) use settings::budget;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
-use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, engine};
+use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, engine};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -69,6 +70,8 @@ pub(crate) struct Plan {
     pub(crate) names: Names,
     pub(crate) metric: &'static dyn Metric,
     pub(crate) weights: Vec<f64>,
+    /// What was found out of the data, a line each.
+    pub(crate) notes: Vec<String>,
 }
 
 /// What the parts of a search are called, for reports.
@@ -107,11 +110,18 @@ impl Asked<'_> {
 
 impl Plan {
     /// Checks a job and reads its data. Stops when it is cancelled.
-    pub(crate) fn new(own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
+    pub(crate) fn new(mut own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
+        let opened = ReadOptions::of_job(&own).and_then(|options| input.open(options));
+        if let (Ok(opened), Some(role)) = (&opened, own.rest) {
+            let unit = own.policy.unit.clone();
+            for name in opened.header().iter().filter(|name| unit.as_ref() != Some(name)) {
+                own.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
+            }
+        }
         let job = &own;
         let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
-        let opened = mistakes.note(delimiter(job).and_then(|delimiter| input.open(delimiter)));
+        let opened = mistakes.note(opened);
         if let Some(opened) = &opened {
             check_columns(job, opened.header(), DECLARE, &mut mistakes);
         }
@@ -124,7 +134,11 @@ impl Plan {
             role(job, name) == Role::QuasiIdentifier
                 || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
         };
-        let data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
+        let mut data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
+        let mut notes = std::mem::take(&mut data.format.notes);
+        let mut mistakes = Mistakes::default();
+        notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
+        mistakes.stop()?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
         }
@@ -167,6 +181,7 @@ impl Plan {
             attributes,
             rows,
             hierarchy_stamps,
+            notes,
         })
     }
 

@@ -163,24 +163,6 @@ pub(crate) fn budget(job: &Job) -> Result<Budget> {
     }
 }
 
-/// What separates the fields of the data, if the job says so.
-pub(crate) fn delimiter(job: &Job) -> Result<Option<u8>> {
-    job.input
-        .delimiter
-        .map(|delimiter| {
-            u8::try_from(delimiter)
-                .ok()
-                .filter(|byte| byte.is_ascii() && !b"\"\r\n".contains(byte))
-                .ok_or_else(|| {
-                    job.mistake(
-                        &["input", "delimiter"],
-                        "the delimiter is a quote, a line break or not ASCII",
-                    )
-                })
-        })
-        .transpose()
-}
-
 fn check_weights(job: &Job, metric: &Entry<&'static dyn Metric>) -> Result<()> {
     let weights = &job.search.weights;
     for (name, &weight) in weights {

@@ -18,15 +18,16 @@ use incog_verify::{
     ClaimKind, Claims, Counted, Finding, Labels, RecodingClaim, Report, SensitiveClaim, check,
 };
 
-use crate::claim::file::{CHECKED_IN_MEMORY, check_released, read_release, with_empty_texts};
+use crate::claim::file::{CHECKED_IN_MEMORY, ReleasedFile, check_released, open_release};
 use crate::claim::labels::Collected;
 use crate::claim::measured::LocalRelease;
 use crate::claim::requirement::required;
 use crate::claim::{claims, on_columns};
-use crate::file::Stamps;
+use crate::file::{FileFormat, Stamps};
 use crate::job::AnyJob;
-use crate::plan::{self, Plan};
+use crate::plan::Plan;
 use crate::publish::record::{Cost, Key, Observed, Record, sha256_of};
+use crate::source::options::delimiter as delimiter_of;
 
 /// What is claimed of a record where everything is at hand.
 pub(crate) const IS_WHAT_ALL_SAY: &str = "the record is what the job, the data and the release say";
@@ -40,8 +41,8 @@ pub(crate) fn check_file(
     progress: &Progress,
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
-    let released = read_release(release, delimiter.or(plan.format.delimiter()))?;
-    let released = with_empty_texts(release, released, &plan.table);
+    let released = open_release(release, format_of(plan), delimiter.or(plan.format.delimiter()))?;
+    let released = released.as_collected(&plan.table);
     check_released(plan, &*released, recoding, progress)
 }
 
@@ -56,8 +57,9 @@ pub(crate) fn check_with_record(
     progress: &Progress,
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
-    let (released, sha256) = read_with_digest(release, delimiter.or(plan.format.delimiter()))?;
-    let released = with_empty_texts(release, released, &plan.table);
+    let (released, sha256) =
+        read_with_digest(release, format_of(plan), delimiter.or(plan.format.delimiter()))?;
+    let released = released.as_collected(&plan.table);
     if record.local().is_some() {
         return check_with_local_record(plan, sha256, &*released, record, key, progress);
     }
@@ -114,8 +116,9 @@ fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Obse
 pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: Option<u8>) -> Result<Report> {
     // A job that cannot be read was forged, which is found below.
     let job = record.job().ok().and_then(AnyJob::table);
-    let given = job.as_ref().and_then(|job| plan::delimiter(job).ok().flatten());
-    let (released, sha256) = read_with_digest(release, delimiter.or(given))?;
+    let given = job.as_ref().and_then(|job| delimiter_of(job).ok().flatten());
+    let (released, sha256) = read_with_digest(release, None, delimiter.or(given))?;
+    let released = released.labels;
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let known: Vec<SensitiveClaim> = record
         .claims
@@ -179,10 +182,19 @@ pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
 }
 
 /// The same, and the digest of the same file.
-pub(crate) fn read_with_digest(path: &Path, delimiter: Option<u8>) -> Result<(Box<dyn Labels>, [u8; 32])> {
+pub(crate) fn read_with_digest(
+    path: &Path,
+    format: Option<FileFormat>,
+    delimiter: Option<u8>,
+) -> Result<(ReleasedFile, [u8; 32])> {
     let stamps = Stamps::of([path]);
-    let labels = read_release(path, delimiter)?;
+    let released = open_release(path, format, delimiter)?;
     let sha256 = sha256_of(path)?;
     stamps.check("the release")?;
-    Ok((labels, sha256))
+    Ok((released, sha256))
+}
+
+/// The format of releases, if the job says it.
+fn format_of(plan: &Plan) -> Option<FileFormat> {
+    plan.job.output.as_ref().and_then(|output| output.format)
 }

@@ -28,7 +28,7 @@ pub(crate) fn publish(
     order: OutputOrder,
     progress: &Progress,
 ) -> Result<()> {
-    let layout = Layout::new(&places.path, &plan.format, &released(plan, &made.as_collected))?;
+    let layout = Layout::new(places.form, &plan.format, &plan.table, &released(plan, &made.as_collected));
     let folder = places.missing_folder.clone().map(NewFolder::look).transpose()?;
     // All have a place before anything is written: what is on standard output cannot be taken back.
     let file = Unfinished::create_in(&places.path, folder.as_ref())?;

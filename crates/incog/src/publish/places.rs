@@ -7,17 +7,21 @@ use std::path::{Path, PathBuf};
 
 use incog_core::{Error, Result};
 
-use crate::file;
-use crate::job::{Job, Output, RecordJob};
+use crate::file::format::Use;
+use crate::file::{self, FileFormat};
+use crate::job::{Job, Output, RecordJob, TypesJob};
 use crate::plan::Plan;
 use crate::plan::requirements;
 use crate::publish::record::{ENDING, Key, PrivateKey};
+use crate::publish::sink::{Form, Types};
 
 /// Where everything goes that a release consists of. Settled before anything is searched, so that a wrong path costs no time.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// The release.
     pub(crate) path: PathBuf,
+    /// Its format.
+    pub(crate) form: Form,
     /// The folder that is yet to be made for it.
     pub(crate) missing_folder: Option<PathBuf>,
     /// The record, if there is to be one.
@@ -39,7 +43,16 @@ impl Places {
             Some(RecordJob::Wanted(true)) | None => record_of(&path),
         };
         let key = plan.job.resolve(output.key.as_deref().unwrap_or(Path::new(KEY)));
-        let mut places = Places { path, missing_folder, record, key, sign: None };
+        let format = FileFormat::of(&path, output.format, Use::Write)
+            .map_err(|error| plan.job.at(&["output", "path"], &error))?;
+        let form = Form {
+            format,
+            types: match output.types {
+                Some(TypesJob::Text) => Types::Text,
+                Some(TypesJob::Found) | None => Types::Found,
+            },
+        };
+        let mut places = Places { path, form, missing_folder, record, key, sign: None };
         places.check(plan, output)?;
         let sign = output.sign.as_ref().map(|path| plan.job.resolve(path));
         places.sign = signing_key(sign.as_deref(), places.record.is_some())
@@ -86,6 +99,13 @@ fn output_path(plan: &Plan, output: &Output) -> Result<(PathBuf, Option<PathBuf>
         let data = plan.files.first().and_then(|file| file.file_name());
         let name = data.filter(|name| *name != file::STANDARD);
         path.push(name.unwrap_or("release.csv".as_ref()));
+        // What is only read is written as what is nearest.
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending.as_ref().and_then(|ending| ending.to_str()) {
+            Some("xls" | "ods" | "xlsm") => _ = path.set_extension("xlsx"),
+            Some("zip") => _ = path.set_extension("csv"),
+            _ => {}
+        }
     }
     Ok((path, missing_folder))
 }

@@ -141,7 +141,8 @@ impl ReleaseReport {
     /// What there is to say of a release of this plan.
     pub(crate) fn new(plan: &Plan, made: &VerifiedRelease) -> Result<Self> {
         let VerifiedRelease { statistics, local, costs, .. } = made;
-        let mut notes = made.notes.clone();
+        let mut notes = plan.notes.clone();
+        notes.extend(made.notes.iter().cloned());
         notes.extend(hierarchies::longer_values(plan)?);
         notes.extend(plan.attributes.iter().enumerate().filter_map(|(at, attribute)| {
             let level = statistics.levels.get(at).copied().filter(|_| local.is_none());

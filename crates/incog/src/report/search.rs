@@ -95,6 +95,7 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
     if report.notes.is_empty() {
         report.notes = outcome.left_open.map(judged_one_by_one).into_iter().collect();
     }
+    report.notes.splice(0..0, plan.notes.iter().cloned());
     Ok(report)
 }
 

@@ -1,6 +1,6 @@
-//! A table from a CSV file with a header line.
+//! A table from delimited text, with a header line or with names that somebody gives.
 //!
-//! Any ASCII delimiter, with or without a byte order mark, compressed or not; [`split`](super::split) says how fields
+//! Any ASCII delimiter, with or without a byte order mark, compressed or not, in any encoding; [`split`](super::split) says how fields
 //! are found. Cells are taken as they stand: no trimming, no number parsing, so that what is grouped is what will be
 //! released. Every problem is an error with its line. No message contains a cell.
 //!
@@ -14,8 +14,10 @@ use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Progress, Result};
 use rayon::prelude::*;
 
-use crate::file::{Packing, STANDARD, check_encoding, encoding, open_data, unreadable};
-use crate::source::split::{Block, Problem, Splitter, Widths};
+use crate::file::encoding::{Decoded, Foreign};
+use crate::file::{FileFormat, Packing, STANDARD, check_encoding, encoding, foreign, open_data, unreadable};
+use crate::source::options::Dialect;
+use crate::source::split::{Block, Marking, Problem, Splitter, Widths};
 use crate::source::{check_width, checked_header, with_rows};
 
 /// What is shown the columns after some rows.
@@ -37,6 +39,10 @@ pub struct Csv {
     n_bytes: Option<u64>,
     /// What is wrong with the first block, to be told once columns are known to be columns.
     problem: Option<Problem>,
+    has_mark: bool,
+    has_decimal_comma: bool,
+    /// What was found out of the file, if it is worth a note.
+    note: Option<String>,
 }
 
 impl std::fmt::Debug for Csv {
@@ -48,8 +54,13 @@ impl std::fmt::Debug for Csv {
 impl Csv {
     /// Opens a file and reads its header. Without a delimiter, the header's most frequent one is taken.
     pub fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        let (file, delimiter) = open_text(path, "the data file", delimiter)?;
-        let mut csv = Csv::new(file, path.display().to_string(), delimiter)?;
+        Csv::open_as(path, &Dialect { delimiter, ..Dialect::default() })
+    }
+
+    /// The same for a file that is written in some way.
+    pub(crate) fn open_as(path: &Path, dialect: &Dialect) -> Result<Self> {
+        let text = Text::new(open_data(path, WHAT)?, path, WHAT, dialect)?;
+        let mut csv = Csv::new(text, path.display().to_string(), dialect)?;
         if path.as_os_str() != STANDARD && Packing::of(path) == Packing::None {
             csv.n_bytes = std::fs::metadata(path).ok().map(|metadata| metadata.len());
         }
@@ -62,33 +73,64 @@ impl Csv {
         name: impl Into<String>,
         delimiter: Option<u8>,
     ) -> Result<Self> {
-        let name = name.into();
-        let (file, delimiter) =
-            with_delimiter(Box::new(reader), Path::new(&name), "the data file", delimiter)?;
-        Csv::new(file, name, delimiter)
+        Csv::from_reader_as(Box::new(reader), name.into(), &Dialect { delimiter, ..Dialect::default() })
     }
 
-    fn new(file: Box<dyn Read + Send>, name: String, delimiter: u8) -> Result<Self> {
-        let mut splitter = Splitter::new(file, delimiter, Widths::Equal);
+    /// The same for a file that is written in some way.
+    pub(crate) fn from_reader_as(
+        reader: Box<dyn Read + Send>,
+        name: String,
+        dialect: &Dialect,
+    ) -> Result<Self> {
+        let text = Text::new(reader, Path::new(&name), WHAT, dialect)?;
+        Csv::new(text, name, dialect)
+    }
+
+    fn new(text: Text, name: String, dialect: &Dialect) -> Result<Self> {
+        let Text { file, delimiter, line, has_mark, note } = text;
+        let marking = Marking { delimiter, quote: dialect.quote, comment: dialect.comment };
+        let mut splitter = Splitter::with(file, marking, Widths::Equal, line);
         let mut first = Block::default();
-        let problem = match splitter.next(&mut first) {
+        let mut problem = None;
+        let has_header = dialect.names.is_none();
+        let mut header = match splitter.next(&mut first) {
             Err(Problem::NotUtf8 { line, column, first: Some(header) }) => {
-                checked_header(&called(&name), &header)?;
-                let problem = Some(Problem::NotUtf8 { line, column, first: None });
-                return Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem });
+                problem = Some(Problem::NotUtf8 { line, column, first: None });
+                header
             }
-            Err(problem) => return Err(explain(&name, HasHeader::Unknown, problem)),
-            Ok(()) => None,
+            Err(problem) => {
+                return Err(explain(&name, HasHeader::Unknown, dialect.has_decimal_comma, problem));
+            }
+            Ok(()) => {
+                let Some(width) = splitter.width() else {
+                    return Err(Error::input(format!("data file `{name}` is empty"))
+                        .with_hint("the first line must name the columns"));
+                };
+                check_width(&called(&name), width)?;
+                let header = (0..width).map(|at| first.field(at).to_owned()).collect();
+                if has_header {
+                    first.skip(width);
+                }
+                header
+            }
         };
-        let Some(width) = splitter.width() else {
-            return Err(Error::input(format!("data file `{name}` is empty"))
-                .with_hint("the first line must name the columns"));
-        };
-        check_width(&called(&name), width)?;
-        let header: Vec<String> = (0..width).map(|at| first.field(at).to_owned()).collect();
+        if let Some(names) = &dialect.names {
+            header = given_names(&called(&name), names, header.len())?;
+        }
         checked_header(&called(&name), &header)?;
-        first.skip(width);
-        Ok(Csv { name, splitter, header, delimiter, first, n_bytes: None, problem })
+        let has_decimal_comma = dialect.has_decimal_comma;
+        Ok(Csv {
+            name,
+            splitter,
+            header,
+            delimiter,
+            first,
+            n_bytes: None,
+            problem,
+            has_mark,
+            has_decimal_comma,
+            note,
+        })
     }
 
     /// The columns' names.
@@ -99,6 +141,16 @@ impl Csv {
     /// What separates the fields.
     pub fn delimiter(&self) -> u8 {
         self.delimiter
+    }
+
+    /// Did the text start with the byte order mark of UTF-8?
+    pub(crate) fn has_mark(&self) -> bool {
+        self.has_mark
+    }
+
+    /// What was found out of the file, if it is worth a note.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// All rows, with a role for each column. Stops when it is cancelled.
@@ -125,7 +177,7 @@ impl Csv {
         each: &mut TakesParts<'_>,
     ) -> Result<()> {
         if let Some(problem) = self.problem {
-            return Err(explain(&self.name, HasHeader::Known, problem));
+            return Err(explain(&self.name, HasHeader::Known, self.has_decimal_comma, problem));
         }
         // One thread of the pool and its others, not one more.
         rayon::scope(|_| self.read_blocks(columns, rows_at_a_time, progress, each))?;
@@ -174,7 +226,7 @@ impl Csv {
             filled?;
             progress.count_rows((current.n_fields() / columns.len()) as u64);
             each(columns)?;
-            read.map_err(|problem| explain(&self.name, HasHeader::Known, problem))?;
+            read.map_err(|problem| explain(&self.name, HasHeader::Known, self.has_decimal_comma, problem))?;
             if next.n_fields() == 0 {
                 return Ok(());
             }
@@ -192,41 +244,140 @@ fn fill(columns: &mut [Column], block: &Block) -> Result<()> {
     })
 }
 
-/// A reader of a file, and what separates its fields: the given delimiter or the header's most frequent one.
+/// What data files are called in messages.
+const WHAT: &str = "the data file";
+
+/// A text that is open, as UTF-8, from its header on.
+pub(crate) struct Text {
+    pub(crate) file: Box<dyn Read + Send>,
+    /// What separates its fields: the given delimiter or the header's most frequent one.
+    pub(crate) delimiter: u8,
+    /// The line on which it starts.
+    line: u64,
+    has_mark: bool,
+    note: Option<String>,
+}
+
+impl Text {
+    /// Finds out what a text is written in, passes over what is in front of the table, and looks at the header.
+    pub(crate) fn new(
+        file: Box<dyn Read + Send>,
+        path: &Path,
+        what: &str,
+        dialect: &Dialect,
+    ) -> Result<Self> {
+        let failed = |error: std::io::Error| unreadable(path, what, &error.to_string());
+        let (mut file, note) = decoded(file, path, what, dialect)?;
+        let has_mark = file.fill_buf().map_err(failed)?.starts_with(b"\xEF\xBB\xBF");
+        if has_mark && dialect.skip_rows > 0 {
+            file.consume(3);
+        }
+        let n_skipped = skip_lines(&mut file, dialect.skip_rows).map_err(failed)?;
+        if n_skipped < dialect.skip_rows {
+            return Err(Error::input(format!(
+                "data file `{}` has {n_skipped} lines, and `skip_rows` passes over {}",
+                path.display(),
+                dialect.skip_rows
+            )));
+        }
+        let start = file.fill_buf().map_err(failed)?;
+        if encoding::has_nul(start) {
+            return Err(unreadable(path, what, "its first line has NUL bytes, which no text has")
+                .with_hint("is it UTF-16, or no CSV at all? the first line must name the columns"));
+        }
+        let by_name =
+            || FileFormat::by_name(path) == Some(FileFormat::Tsv) || dialect.format == Some(FileFormat::Tsv);
+        let delimiter = match dialect.delimiter {
+            Some(delimiter) => delimiter,
+            None if by_name() => b'\t',
+            None => detect(start, dialect),
+        };
+        Ok(Text { file: Box::new(file), delimiter, line: 1 + n_skipped, has_mark, note })
+    }
+}
+
+/// A reader of a released file, and what separates its fields: the given delimiter or the header's most frequent one.
 pub(crate) fn open_text(
     path: &Path,
     what: &str,
     delimiter: Option<u8>,
 ) -> Result<(Box<dyn Read + Send>, u8)> {
-    with_delimiter(open_data(path, what)?, path, what, delimiter)
+    let dialect = Dialect { delimiter, ..Dialect::default() };
+    let text = Text::new(open_data(path, what)?, path, what, &dialect)?;
+    Ok((text.file, text.delimiter))
 }
 
-fn with_delimiter(
+/// The text as UTF-8, and what was found out of it. Fails if it is certainly something else than text.
+fn decoded(
     file: Box<dyn Read + Send>,
     path: &Path,
     what: &str,
-    delimiter: Option<u8>,
-) -> Result<(Box<dyn Read + Send>, u8)> {
+    dialect: &Dialect,
+) -> Result<(BufReader<Box<dyn Read + Send>>, Option<String>)> {
     let mut file = BufReader::with_capacity(1 << 18, file);
-    let start = file.fill_buf().map_err(|error| unreadable(path, what, &error.to_string()))?;
-    check_encoding(start, path, what)?;
-    if encoding::has_nul(start) {
-        return Err(unreadable(path, what, "its first line has NUL bytes, which no text has")
-            .with_hint("is it UTF-16, or no CSV at all? the first line must name the columns"));
+    let failed = |error: std::io::Error| unreadable(path, what, &error.to_string());
+    let start = file.fill_buf().map_err(failed)?;
+    if let Some((is, hint)) = foreign::not_text(start) {
+        return Err(unreadable(path, what, &format!("it is {is}, not delimited text")).with_hint(hint));
     }
-    let delimiter = delimiter.unwrap_or_else(|| detect(start));
-    Ok((Box::new(file), delimiter))
+    let found = encoding::foreign(start);
+    let given = dialect.encoding.filter(|given| !encoding::is_utf_8(given));
+    let (encoding, note) = match (given, found) {
+        (Some(given), _) => (given, None),
+        (None, Some(Foreign::Utf16(found))) if dialect.encoding.is_none() => {
+            (found, Some(format!("note: `{}` is UTF-16; the release is UTF-8", path.display())))
+        }
+        (None, _) => {
+            check_encoding(start, path, what)?;
+            return Ok((file, None));
+        }
+    };
+    let decoded: Box<dyn Read + Send> = Box::new(Decoded::new(file, encoding));
+    Ok((BufReader::with_capacity(1 << 18, decoded), note))
 }
 
-/// The delimiter that stands most often in the first line, outside quotes.
-fn detect(start: &[u8]) -> u8 {
+/// Passes over lines; tells how many there were.
+fn skip_lines(file: &mut impl BufRead, n_lines: u64) -> std::io::Result<u64> {
+    let mut line = Vec::new();
+    for n_skipped in 0..n_lines {
+        line.clear();
+        // Old files have nothing but `\r`: they are one line here, and their table is not found.
+        if file.read_until(b'\n', &mut line)? == 0 {
+            return Ok(n_skipped);
+        }
+    }
+    Ok(n_lines)
+}
+
+/// The names that somebody gives, one for each column.
+pub(crate) fn given_names(table: &str, names: &[String], n_columns: usize) -> Result<Vec<String>> {
+    if names.len() != n_columns {
+        return Err(Error::input(format!(
+            "{table} has {n_columns} columns, and `names` has {}",
+            names.len()
+        ))
+        .with_hint("give a name for each column, in the order of the file"));
+    }
+    Ok(names.to_vec())
+}
+
+/// The delimiter that stands most often in the first line that is no comment, outside quotes.
+fn detect(start: &[u8], dialect: &Dialect) -> u8 {
     let mut counts = [0_usize; DELIMITERS.len()];
-    let mut quoted = false;
+    let (mut is_quoted, mut is_comment, mut is_at_start) = (false, false, true);
     for &byte in start {
+        if is_at_start {
+            is_comment = dialect.comment == Some(byte);
+        }
+        is_at_start = matches!(byte, b'\n' | b'\r') && !is_quoted;
         match byte {
-            b'"' => quoted = !quoted,
-            b'\n' | b'\r' if !quoted => break,
-            _ if !quoted => {
+            _ if is_comment => {}
+            _ if dialect.quote == Some(byte) => is_quoted = !is_quoted,
+            // The line break of a comment may be two.
+            b'\n' | b'\r' if !is_quoted && (dialect.comment.is_none() || counts != [0; DELIMITERS.len()]) => {
+                break;
+            }
+            _ if !is_quoted => {
                 if let Some(at) = DELIMITERS.iter().position(|&delimiter| delimiter == byte) {
                     counts[at] += 1;
                 }
@@ -246,13 +397,17 @@ enum HasHeader {
     Unknown,
 }
 
-fn explain(name: &str, has_header: HasHeader, problem: Problem) -> Error {
+fn explain(name: &str, has_header: HasHeader, has_decimal_comma: bool, problem: Problem) -> Error {
     match problem {
         Problem::Io(error) => unreadable(Path::new(name), "the data file", &error.to_string()),
         Problem::Ragged { line, n_fields, expected } => Error::input(format!(
             "data file `{name}`, line {line} has {n_fields} fields, the header has {expected}"
         ))
-        .with_hint("a field that contains the delimiter or a line break must be quoted"),
+        .with_hint(if has_decimal_comma {
+            "where commas separate fields, a number with a decimal comma must be quoted; or separate fields by `;`"
+        } else {
+            "a field that contains the delimiter, such as a decimal comma, or a line break must be quoted"
+        }),
         Problem::NotUtf8 { line, column, .. } => {
             // By its number: without a header, what would be its name is somebody's cell.
             let column = match has_header {
@@ -260,7 +415,9 @@ fn explain(name: &str, has_header: HasHeader, problem: Problem) -> Error {
                 HasHeader::Unknown => ": the header".to_owned(),
             };
             Error::input(format!("data file `{name}`{column} is not UTF-8"))
-                .with_hint("convert the file, for example with iconv -t UTF-8")
+                .with_hint(
+                    "say in [input] what it is written in, such as encoding = \"windows-1252\", or convert the file",
+                )
         }
         Problem::Unclosed { line } => Error::input(format!(
             "data file `{name}`: the quoted field that starts on line {line} is never closed"
@@ -288,13 +445,16 @@ mod tests {
 
     #[test]
     fn the_delimiter_is_the_headers_most_frequent_one() {
-        assert_eq!(detect(b"a,b;c,d\n;;;;"), b',');
-        assert_eq!(detect(b"a;b,c;d\n"), b';');
-        assert_eq!(detect(b"\"a;b;c;d\",x\n"), b',');
-        assert_eq!(detect(b"a\tb\r\n"), b'\t');
-        assert_eq!(detect(b"name\n1;2\n"), b',');
-        assert_eq!(detect(b"a;b\r1,5;2,5\r"), b';', "old files have nothing but \\r");
-        assert_eq!(detect(b""), b',');
+        let of = |start: &[u8]| detect(start, &Dialect::default());
+        assert_eq!(of(b"a,b;c,d\n;;;;"), b',');
+        assert_eq!(of(b"a;b,c;d\n"), b';');
+        assert_eq!(of(b"\"a;b;c;d\",x\n"), b',');
+        assert_eq!(of(b"a\tb\r\n"), b'\t');
+        assert_eq!(of(b"name\n1;2\n"), b',');
+        assert_eq!(of(b"a;b\r1,5;2,5\r"), b';', "old files have nothing but \\r");
+        assert_eq!(of(b""), b',');
+        let with = Dialect { comment: Some(b'#'), quote: Some(b'\''), ..Dialect::default() };
+        assert_eq!(detect(b"# a;b;c\r\n#;\nx,'y;;z'\n;;;;", &with), b',');
     }
 
     #[test]

@@ -1,23 +1,26 @@
 //! One table from one file, several files or a folder.
 //!
-//! Files whose names end in `.parquet` are Parquet, if incog was built with it; all others are CSV.
+//! What format a file has is said by its name, or by the job ([`FileFormat`]). Text and Parquet are read in parts; the others at once.
 
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use incog_core::table::{Column, Role, Table};
+use incog_core::value::Notation;
 use incog_core::{Error, Progress, Result, Stage};
 #[cfg(feature = "parquet")]
 use incog_parquet::{ColumnType, Parquet};
 
-use crate::file::{PACKED_PARQUET, STANDARD, Stamps, is_packed_parquet, is_parquet, unreadable};
+use crate::file::format::{Use, endings};
+use crate::file::{FileFormat, Packing, STANDARD, Stamps, unreadable};
+use crate::job::Job;
 #[cfg(feature = "parquet")]
 use crate::source::checked_header;
 use crate::source::csv::{Csv, TakesParts};
+use crate::source::options::{Dialect, ReadOptions, Readings};
 use crate::source::spill::{Memory, Spilled, Spiller};
+use crate::source::whole::{Whole, unzipped};
 use crate::source::with_rows;
-
-/// Name endings of data files, as they are looked for in folders.
-const ENDINGS: [&str; 8] = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst", ".parquet", ".txt"];
 
 /// What a table is made of, its header known and its rows not yet read.
 #[derive(Debug)]
@@ -25,25 +28,38 @@ pub struct Data {
     files: Vec<PathBuf>,
     header: Vec<String>,
     first: Reader,
-    delimiter: Option<u8>,
+    options: ReadOptions,
     /// All files as they were before any was opened.
     stamps: Stamps,
 }
 
 /// How the cells of a table are written.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Format {
-    /// CSV.
-    Csv {
-        /// What separates the fields.
-        delimiter: u8,
-    },
-    /// Parquet.
+pub struct Format {
+    /// The format of its files.
+    pub(crate) file: FileFormat,
+    /// What separates the fields of text.
+    pub(crate) delimiter: Option<u8>,
+    /// Does it start with the byte order mark of UTF-8?
+    pub(crate) has_mark: bool,
+    /// The type of each column; none where nothing is known of any.
+    pub(crate) types: Vec<CellType>,
+    /// What was found out of the files, a line each, for people.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What type the cells of a column have.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum CellType {
+    /// Whatever all of them can be read as: text has no types.
+    Open,
+    /// Text.
+    Text,
+    /// Numbers of any length, digit for digit.
+    Number,
+    /// A type of Arrow.
     #[cfg(feature = "parquet")]
-    Parquet {
-        /// The type of each column.
-        types: Vec<ColumnType>,
-    },
+    Kept(ColumnType),
 }
 
 #[derive(Debug)]
@@ -51,12 +67,12 @@ enum Reader {
     Csv(Box<Csv>),
     #[cfg(feature = "parquet")]
     Parquet(Box<Parquet>),
+    Whole(Box<Whole>),
 }
 
 impl Data {
-    /// Opens files and folders, which together are one table; without a delimiter, CSV files have their header's most
-    /// frequent one.
-    pub fn open(paths: &[PathBuf], delimiter: Option<u8>) -> Result<Self> {
+    /// Opens files and folders, which together are one table; without a delimiter, text has its header's most frequent one.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self> {
         let mut files = Vec::new();
         for path in paths {
             if path.is_dir() {
@@ -72,8 +88,8 @@ impl Data {
             return Err(Error::input("standard input cannot be one of several data files"));
         }
         let stamps = Stamps::of(files.iter().map(PathBuf::as_path));
-        let first = Reader::open(path, delimiter)?;
-        Ok(Data { header: first.header().to_vec(), first, files, delimiter, stamps })
+        let first = Reader::open(path, &options.dialect)?;
+        Ok(Data { header: first.header().to_vec(), first, files, options, stamps })
     }
 
     /// The files as they were before any was opened.
@@ -135,14 +151,16 @@ impl Data {
         each: &mut TakesParts<'_>,
     ) -> Result<(Vec<Column>, Format)> {
         progress.enter(Stage::Reading);
-        let mut columns: Vec<Column> =
-            self.header.iter().map(|name| Column::new(name.clone(), role(name))).collect();
+        let ReadOptions { dialect, readings } = &self.options;
+        let column =
+            |name: &String| Column::new(name.clone(), role(name)).with_reading(readings.of(name).clone());
+        let mut columns: Vec<Column> = self.header.iter().map(column).collect();
         let mut first = Some(self.first);
         let mut format: Option<Format> = None;
         for path in &self.files {
             let reader = match first.take() {
                 Some(first) => first,
-                None => Reader::open(path, self.delimiter)?,
+                None => Reader::open(path, dialect)?,
             };
             let differs = |what: &str| {
                 Error::input(format!(
@@ -165,45 +183,124 @@ impl Data {
         }
         // One after the other they were whole; together, too.
         self.stamps.check("the data file")?;
-        let format = format.ok_or_else(|| Error::input("no data file is given"))?;
+        let mut format = format.ok_or_else(|| Error::input("no data file is given"))?;
+        format.settle(&mut columns, readings);
         Ok((columns, format))
     }
 }
 
 impl Format {
-    /// What separates fields, if that is known.
-    pub(crate) fn delimiter(&self) -> Option<u8> {
-        match self {
-            Format::Csv { delimiter } => Some(*delimiter),
-            #[cfg(feature = "parquet")]
-            Format::Parquet { .. } => None,
+    /// Text, with nothing else known of it.
+    pub(crate) fn text(delimiter: u8) -> Self {
+        Format {
+            file: FileFormat::Csv,
+            delimiter: Some(delimiter),
+            has_mark: false,
+            types: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
+    /// Columns of these types.
+    pub(crate) fn typed(file: FileFormat, types: Vec<CellType>) -> Self {
+        Format { file, delimiter: None, has_mark: false, types, notes: Vec::new() }
+    }
+
+    /// What separates fields, if that is known.
+    pub(crate) fn delimiter(&self) -> Option<u8> {
+        self.delimiter
+    }
+
+    /// The type of a column.
+    pub(crate) fn type_of(&self, column_idx: usize) -> &CellType {
+        self.types.get(column_idx).unwrap_or(&CellType::Open)
+    }
+
     /// The format of a table in several files; `None` if files of these formats are no table.
-    fn joined(self, next: Format) -> Option<Format> {
-        match (self, next) {
-            (Format::Csv { delimiter }, Format::Csv { .. }) => Some(Format::Csv { delimiter }),
-            #[cfg(feature = "parquet")]
-            (Format::Parquet { types }, Format::Parquet { types: next }) => {
-                (types == next).then_some(Format::Parquet { types })
+    fn joined(mut self, next: Format) -> Option<Format> {
+        let is_alike = self.file == next.file || self.file.is_delimited() && next.file.is_delimited();
+        if !is_alike || self.types.len() != next.types.len() {
+            return None;
+        }
+        for (mine, next) in self.types.iter_mut().zip(next.types) {
+            if *mine != next {
+                #[cfg(feature = "parquet")]
+                if matches!((&*mine, &next), (CellType::Kept(_), _) | (_, CellType::Kept(_))) {
+                    return None;
+                }
+                *mine = CellType::Text;
             }
+        }
+        self.notes.extend(next.notes);
+        Some(self)
+    }
+
+    /// Cells that have a type are written as that type is: what is said of numbers and dates in text is not said of them. What was
+    /// given its leading zeros back is text.
+    pub(crate) fn settle(&mut self, columns: &mut [Column], readings: &Readings) {
+        for (column, of) in columns.iter_mut().zip(&mut self.types) {
+            if of.has_own_notation() {
+                column.set_notation(Notation::PLAIN);
+            }
+            if readings.of(column.name()).pad.is_some() {
+                *of = CellType::Text;
+            }
+        }
+    }
+}
+
+impl CellType {
+    /// Are its values not only text?
+    pub(crate) fn has_values(&self) -> bool {
+        match self {
+            CellType::Text => false,
+            CellType::Open | CellType::Number => true,
             #[cfg(feature = "parquet")]
-            _ => None,
+            CellType::Kept(of) => !of.is_text(),
+        }
+    }
+
+    /// Are its values numbers, dates or truth values by themselves?
+    fn has_own_notation(&self) -> bool {
+        match self {
+            CellType::Open | CellType::Text => false,
+            CellType::Number => true,
+            #[cfg(feature = "parquet")]
+            CellType::Kept(of) => !of.is_text(),
         }
     }
 }
 
 impl Reader {
-    fn open(path: &Path, delimiter: Option<u8>) -> Result<Self> {
-        if is_parquet(path) {
-            return Reader::open_parquet(path);
+    fn open(path: &Path, dialect: &Dialect) -> Result<Self> {
+        let is_zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        if is_zip && dialect.format.is_none_or(FileFormat::is_text) {
+            return Reader::open_zip(path, dialect);
         }
-        if is_packed_parquet(path) {
-            return Err(unreadable(path, "the data file", "it is Parquet, compressed once more")
-                .with_hint(PACKED_PARQUET));
+        match FileFormat::of(path, dialect.format, Use::Read)? {
+            FileFormat::Csv | FileFormat::Tsv => Ok(Reader::Csv(Box::new(Csv::open_as(path, dialect)?))),
+            FileFormat::Parquet => Reader::open_parquet(path),
+            format => Ok(Reader::Whole(Box::new(Whole::open(path, format, dialect)?))),
         }
-        Ok(Reader::Csv(Box::new(Csv::open(path, delimiter)?)))
+    }
+
+    /// The one table in an archive.
+    fn open_zip(path: &Path, dialect: &Dialect) -> Result<Self> {
+        let (name, bytes) = unzipped(path)?;
+        // What it is called in messages.
+        let inside = path.join(&name);
+        match FileFormat::of(&inside, dialect.format, Use::Read)? {
+            FileFormat::Csv | FileFormat::Tsv => {
+                let bytes = unpacked(bytes, Path::new(&name));
+                let csv = Csv::from_reader_as(bytes, inside.display().to_string(), dialect)?;
+                Ok(Reader::Csv(Box::new(csv)))
+            }
+            FileFormat::Parquet => {
+                Err(unreadable(&inside, "the data file", "it is Parquet, compressed once more")
+                    .with_hint("unpack the archive first"))
+            }
+            format => Ok(Reader::Whole(Box::new(Whole::of_bytes(bytes, &inside, format, dialect)?))),
+        }
     }
 
     #[cfg(feature = "parquet")]
@@ -223,6 +320,7 @@ impl Reader {
             Reader::Csv(csv) => csv.header(),
             #[cfg(feature = "parquet")]
             Reader::Parquet(parquet) => parquet.header(),
+            Reader::Whole(whole) => &whole.header,
         }
     }
 
@@ -235,15 +333,58 @@ impl Reader {
     ) -> Result<Format> {
         match self {
             Reader::Csv(csv) => {
-                let delimiter = csv.delimiter();
+                let format = Format {
+                    has_mark: csv.has_mark(),
+                    notes: csv.note().into_iter().map(str::to_owned).collect(),
+                    ..Format::text(csv.delimiter())
+                };
                 csv.read_parts(columns, rows_at_a_time, progress, each)?;
-                Ok(Format::Csv { delimiter })
+                Ok(format)
             }
             #[cfg(feature = "parquet")]
             Reader::Parquet(parquet) => {
-                Ok(Format::Parquet { types: parquet.read_parts(columns, rows_at_a_time, progress, each)? })
+                let types = parquet.read_parts(columns, rows_at_a_time, progress, each)?;
+                Ok(Format::typed(FileFormat::Parquet, types.into_iter().map(CellType::Kept).collect()))
+            }
+            Reader::Whole(whole) => {
+                let before = columns.first().map_or(0, |column| column.codes().len());
+                let format = whole.append_to(columns)?;
+                let after = columns.first().map_or(0, |column| column.codes().len());
+                progress.count_rows((after - before) as u64);
+                progress.check()?;
+                each(columns)?;
+                Ok(format)
             }
         }
+    }
+}
+
+/// A table from the bytes of a file that is called `name`, read as a job's `[input]` says: for programs that have no file.
+pub fn read_bytes(bytes: Vec<u8>, name: &str, job: &Job) -> Result<Table> {
+    let options = ReadOptions::of_job(job)?;
+    let path = Path::new(name);
+    let reader = match FileFormat::of(path, options.dialect.format, Use::Read)? {
+        FileFormat::Csv | FileFormat::Tsv => {
+            let csv = Csv::from_reader_as(unpacked(bytes, path), name.to_owned(), &options.dialect)?;
+            Reader::Csv(Box::new(csv))
+        }
+        FileFormat::Parquet => {
+            return Err(unreadable(path, "the data file", "Parquet is read from files"));
+        }
+        format => Reader::Whole(Box::new(Whole::of_bytes(bytes, path, format, &options.dialect)?)),
+    };
+    let header = reader.header().to_vec();
+    let data =
+        Data { files: vec![path.to_owned()], header, first: reader, options, stamps: Stamps::default() };
+    Ok(data.read(|_| Role::Other, &Progress::new())?.0)
+}
+
+/// A file in an archive may be compressed by itself, too.
+fn unpacked(bytes: Vec<u8>, name: &Path) -> Box<dyn Read + Send> {
+    let bytes = Cursor::new(bytes);
+    match Packing::of(name) {
+        Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        Packing::Zstd | Packing::None => Box::new(bytes),
     }
 }
 
@@ -258,15 +399,17 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
         if name.starts_with(['.', '_']) {
             continue;
         }
-        let is_data = ENDINGS.iter().any(|ending| name.to_lowercase().ends_with(ending));
-        if !is_data || entry.path().is_dir() {
+        let path = entry.path();
+        let is_named = name.contains('.') && FileFormat::by_name(&path).is_some();
+        let is_data = is_named || name.to_lowercase().ends_with(".zip");
+        if !is_data || path.is_dir() {
             return Err(Error::input(format!(
                 "the data folder `{}` contains `{name}`, which is no data file",
                 folder.display()
             ))
-            .with_hint(format!("data files end in {}", ENDINGS.join(", "))));
+            .with_hint(format!("data files end in {}; text also in .gz and .zst", endings(Use::Read))));
         }
-        files.push(entry.path());
+        files.push(path);
     }
     files.sort();
     if files.is_empty() {

@@ -17,10 +17,15 @@ use std::sync::Arc;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Progress, Result, Stage};
 
+#[cfg(feature = "parquet")]
+use crate::file::FileFormat;
 use crate::file::STANDARD;
 use crate::job::Job;
+#[cfg(feature = "parquet")]
+use crate::source::CellType;
+use crate::source::options::Readings;
 use crate::source::spill::{Memory, Spilled};
-use crate::source::{Data, Elsewhere, Engine, Format, checked_header};
+use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";
@@ -51,7 +56,7 @@ pub(crate) struct Opened(OpenedKind);
 
 enum OpenedKind {
     Files(Box<Data>),
-    Columns { header: Vec<String>, columns: Vec<Column>, format: Format },
+    Columns { header: Vec<String>, columns: Vec<Column>, format: Format, readings: Readings },
     Engine { header: Vec<String>, engine: Arc<dyn Engine> },
 }
 
@@ -96,7 +101,7 @@ impl Input {
             Ok(column)
         };
         let columns: Result<Vec<Column>> = columns.into_iter().map(column).collect();
-        Input(InputKind::Columns(columns.map(|columns| (columns, Format::Csv { delimiter: b',' }))))
+        Input(InputKind::Columns(columns.map(|columns| (columns, Format::text(b',')))))
     }
 
     /// A table whose rows stay where they are: an engine counts them. What it must answer is [unstable](crate::unstable::source::engine).
@@ -112,12 +117,10 @@ impl Input {
         }
     }
 
-    /// Finds out the columns' names. Without a delimiter, CSV files have their header's most frequent one.
-    pub(crate) fn open(self, delimiter: Option<u8>) -> Result<Opened> {
+    /// Finds out the columns' names. Without a delimiter, text has its header's most frequent one.
+    pub(crate) fn open(self, options: ReadOptions) -> Result<Opened> {
         match self.0 {
-            InputKind::Files(files) => {
-                Ok(Opened(OpenedKind::Files(Box::new(Data::open(&files, delimiter)?))))
-            }
+            InputKind::Files(files) => Ok(Opened(OpenedKind::Files(Box::new(Data::open(&files, options)?)))),
             InputKind::Columns(columns) => {
                 let (columns, format) = columns?;
                 let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
@@ -125,7 +128,7 @@ impl Input {
                     return Err(Error::input("the table has no columns"));
                 }
                 checked_header(IN_MEMORY, &header)?;
-                Ok(Opened(OpenedKind::Columns { header, columns, format }))
+                Ok(Opened(OpenedKind::Columns { header, columns, format, readings: options.readings }))
             }
             InputKind::Engine(engine) => {
                 let header = engine.header()?;
@@ -141,7 +144,11 @@ impl Input {
     /// Arrow record batches of one schema, which together are one table. Null is the missing value, and the empty text is a value.
     pub fn record_batches<'a>(batches: impl IntoIterator<Item = &'a incog_parquet::RecordBatch>) -> Self {
         let read = incog_parquet::read_batches(batches);
-        Input(InputKind::Columns(read.map(|(columns, types)| (columns, Format::Parquet { types }))))
+        let typed = |(columns, types): (Vec<Column>, Vec<incog_parquet::ColumnType>)| {
+            let types = types.into_iter().map(CellType::Kept).collect();
+            (columns, Format::typed(FileFormat::Parquet, types))
+        };
+        Input(InputKind::Columns(read.map(typed)))
     }
 }
 
@@ -219,13 +226,15 @@ impl Opened {
                 };
                 Ok(Loaded { table, format, files, spilled, elsewhere: None })
             }
-            OpenedKind::Columns { columns, format, .. } => {
+            OpenedKind::Columns { columns, mut format, readings, .. } => {
                 progress.enter(Stage::Reading);
                 let with_role = |column: Column| {
-                    let role = role(column.name());
-                    column.with_role(role)
+                    let (role, reading) = (role(column.name()), readings.of(column.name()).clone());
+                    column.with_role(role).read_as(reading)
                 };
-                let table = Table::new(columns.into_iter().map(with_role).collect())?;
+                let mut columns: Vec<Column> = columns.into_iter().map(with_role).collect::<Result<_>>()?;
+                format.settle(&mut columns, &readings);
+                let table = Table::new(columns)?;
                 if table.n_rows() == 0 {
                     return Err(Error::input("the table has no rows"));
                 }

@@ -1,12 +1,16 @@
 //! Where do tables and hierarchies come from?
 //!
-//! [`Data`] is one table, whatever it is made of: a file, several files, or all files of a folder; CSV or Parquet,
-//! told apart by their names. All files of a table have the same columns in the same order. A file that changes while it is read
+//! [`Data`] is one table, whatever it is made of: a file, several files, or all files of a folder, of any format that is known by its
+//! name. How they are to be read is said by [`ReadOptions`]. All files of a table have the same columns in the same order. A file that changes while it is read
 //! is an error.
 
+pub(crate) mod kind;
+pub(crate) mod options;
 pub(crate) mod spill;
 mod split;
 mod csv;
+mod json_lines;
+mod whole;
 mod data;
 pub mod engine;
 mod input;
@@ -14,13 +18,15 @@ mod hierarchy;
 
 pub use csv::Csv;
 pub(crate) use csv::{DELIMITERS, open_text};
-pub use data::{Data, Format};
+pub(crate) use data::CellType;
+pub use data::{Data, Format, read_bytes};
 pub(crate) use engine::Elsewhere;
 pub(crate) use engine::{Bindings, Engine};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
 pub use input::Input;
 pub(crate) use input::Loaded;
+pub use options::ReadOptions;
 
 use incog_core::table::Table;
 use incog_core::{Error, ErrorKind, Result, hash};

@@ -104,10 +104,29 @@ pub(super) enum Problem {
     TooLong { line: u64 },
 }
 
+/// What separates and surrounds fields.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marking {
+    pub(super) delimiter: u8,
+    /// `None`: a quote is a character like any other.
+    pub(super) quote: Option<u8>,
+    /// A record does not start with this: such a line is none.
+    pub(super) comment: Option<u8>,
+}
+
+impl Marking {
+    /// As in RFC 4180, with this delimiter.
+    pub(super) fn new(delimiter: u8) -> Self {
+        Marking { delimiter, quote: Some(b'"'), comment: None }
+    }
+}
+
 /// Cuts what is read into blocks.
 pub(super) struct Splitter<R> {
     inner: R,
     delimiter: u8,
+    quote: Option<u8>,
+    comment: Option<u8>,
     widths: Widths,
     /// What was read and belongs to the next block.
     rest: Vec<u8>,
@@ -124,13 +143,21 @@ pub(super) struct Splitter<R> {
 impl<R: Read> Splitter<R> {
     /// Nothing is read yet.
     pub(super) fn new(inner: R, delimiter: u8, widths: Widths) -> Self {
+        Splitter::with(inner, Marking::new(delimiter), widths, 1)
+    }
+
+    /// The same with other marks, for a text that starts on this line.
+    pub(super) fn with(inner: R, marking: Marking, widths: Widths, line: u64) -> Self {
+        let Marking { delimiter, quote, comment } = marking;
         Splitter {
             inner,
             delimiter,
+            quote,
+            comment,
             widths,
             rest: Vec::new(),
             is_at_end: false,
-            line: 1,
+            line,
             width: None,
             empty_lines: 0,
             marks: Vec::new(),
@@ -173,7 +200,7 @@ impl<R: Read> Splitter<R> {
         self.empty_lines += records.empty_lines;
         for &field in &records.escaped {
             let (start, end) = &mut block.fields[field];
-            *end = unescape(&mut bytes, *start as usize, *end as usize) as u32;
+            *end = unescape(&mut bytes, *start as usize, *end as usize, self.quote) as u32;
         }
         self.rest.extend_from_slice(&bytes[records.end..]);
         bytes.truncate(records.end);
@@ -223,7 +250,8 @@ impl<R: Read> Splitter<R> {
     fn records(&mut self, bytes: &[u8], start: usize, block: &mut Block) -> Result<Records, Problem> {
         let Block { fields, records: lines, .. } = block;
         let mut places = std::mem::take(&mut self.marks);
-        positions(bytes, [self.delimiter, b'\n', b'\r', b'"'], &mut places);
+        // Without quotes, the delimiter is looked for twice.
+        positions(bytes, [self.delimiter, b'\n', b'\r', self.quote.unwrap_or(self.delimiter)], &mut places);
         fields.clear();
         fields.reserve(places.len());
         lines.clear();
@@ -232,7 +260,7 @@ impl<R: Read> Splitter<R> {
             return Ok(records);
         }
         fields.clear();
-        let mut marks = Marks { bytes, places: &places, next: 0 };
+        let mut marks = Marks { bytes, places: &places, next: 0, quote: self.quote };
         let mut current_line = self.line;
         let mut records = Records { end: start, escaped: Vec::new(), empty_lines: 0 };
         let mut at = start;
@@ -241,6 +269,15 @@ impl<R: Read> Splitter<R> {
         let first_line = self.line;
         let line = |at: usize| first_line + count_lines(&bytes[..at]);
         while at < bytes.len() {
+            if self.comment == Some(bytes[at]) && fields.len() == first_field && at == records.end.max(start)
+            {
+                let Some(end) = self.end_of_line(bytes, at) else {
+                    break;
+                };
+                current_line += count_lines(&bytes[at..end]);
+                (at, records.end) = (end, end);
+                continue;
+            }
             let (field, end) = match self.field(&mut marks, at) {
                 Field::Unfinished => break,
                 Field::Unclosed => return Err(Problem::Unclosed { line: line(at) }),
@@ -297,6 +334,18 @@ impl<R: Read> Splitter<R> {
         Ok(records)
     }
 
+    /// Where the line ends that starts at `start`, its line break included; `None` where more must be read.
+    fn end_of_line(&self, bytes: &[u8], start: usize) -> Option<usize> {
+        match memchr::memchr2(b'\n', b'\r', &bytes[start..]) {
+            None => self.is_at_end.then_some(bytes.len()),
+            Some(length) => match (bytes[start + length], bytes.get(start + length + 1)) {
+                (b'\r', Some(b'\n')) => Some(start + length + 2),
+                (b'\r', None) if !self.is_at_end => None,
+                _ => Some(start + length + 1),
+            },
+        }
+    }
+
     /// The same where that is simple: `None` unless every record has as many fields as the first of the file, all of them end
     /// with a delimiter or `\n`, and there are no quotes.
     fn plain_records(
@@ -306,8 +355,9 @@ impl<R: Read> Splitter<R> {
         places: &[u32],
         fields: &mut Vec<(u32, u32)>,
     ) -> Option<Records> {
-        // In a table of one column an empty line is no record.
-        let width = self.width.filter(|&width| width > 1 && self.widths == Widths::Equal)?;
+        // In a table of one column an empty line is no record; where there are comments, every line is looked at.
+        let is_simple = self.widths == Widths::Equal && self.comment.is_none();
+        let width = self.width.filter(|&width| width > 1 && is_simple)?;
         let mut at = start as u32;
         for ends in places.chunks_exact(width) {
             let (last, others) = ends.split_last()?;
@@ -329,22 +379,22 @@ impl<R: Read> Splitter<R> {
     /// The field that starts at `start`.
     fn field(&self, marks: &mut Marks<'_>, start: usize) -> Field {
         let bytes = marks.bytes;
-        if bytes[start] != b'"' {
+        let Some(quote_byte) = self.quote.filter(|quote| *quote == bytes[start]) else {
             return match marks.separator(start) {
                 Some(end) => Field::Plain { end },
                 None if self.is_at_end => Field::Plain { end: bytes.len() },
                 None => Field::Unfinished,
             };
-        }
+        };
         let mut at = start + 1;
         let mut has_quotes = false;
         loop {
-            let Some(length) = memchr(b'"', &bytes[at..]) else {
+            let Some(length) = memchr(quote_byte, &bytes[at..]) else {
                 return if self.is_at_end { Field::Unclosed } else { Field::Unfinished };
             };
             let quote = at + length;
             match bytes.get(quote + 1) {
-                Some(b'"') => {
+                Some(&byte) if byte == quote_byte => {
                     has_quotes = true;
                     at = quote + 2;
                 }
@@ -365,6 +415,7 @@ struct Marks<'a> {
     places: &'a [u32],
     /// Those before it were passed.
     next: usize,
+    quote: Option<u8>,
 }
 
 impl Marks<'_> {
@@ -372,7 +423,7 @@ impl Marks<'_> {
     fn separator(&mut self, start: usize) -> Option<usize> {
         loop {
             let place = *self.places.get(self.next)? as usize;
-            if place >= start && self.bytes[place] != b'"' {
+            if place >= start && Some(self.bytes[place]) != self.quote {
                 return Some(place);
             }
             self.next += 1;
@@ -403,12 +454,12 @@ enum Field {
 }
 
 /// Replaces doubled quotes by single ones; returns the new end.
-fn unescape(bytes: &mut [u8], start: usize, end: usize) -> usize {
+fn unescape(bytes: &mut [u8], start: usize, end: usize, quote: Option<u8>) -> usize {
     let mut to = start;
     let mut from = start;
     while from < end {
         bytes[to] = bytes[from];
-        from += if bytes[from] == b'"' { 2 } else { 1 };
+        from += if Some(bytes[from]) == quote { 2 } else { 1 };
         to += 1;
     }
     // What is left over must not look like another character's end.
@@ -425,120 +476,4 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A reader that gives a few bytes at a time.
-    struct Drops<'a>(&'a [u8], usize);
-
-    impl Read for Drops<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            let n = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..n].copy_from_slice(&self.0[..n]);
-            self.0 = &self.0[n..];
-            Ok(n)
-        }
-    }
-
-    fn split(text: &[u8], step: usize) -> Result<(Vec<Vec<String>>, u64), Problem> {
-        let mut splitter = Splitter::new(Drops(text, step), b',', Widths::Equal);
-        let mut block = Block::default();
-        let mut rows = Vec::new();
-        loop {
-            splitter.next(&mut block)?;
-            if block.n_fields() == 0 {
-                return Ok((rows, splitter.empty_lines()));
-            }
-            let fields: Vec<String> = (0..block.n_fields()).map(|at| block.field(at).to_owned()).collect();
-            rows.extend(fields.chunks(splitter.width.unwrap()).map(<[String]>::to_vec));
-        }
-    }
-
-    fn rows(text: &str) -> Vec<Vec<String>> {
-        let (rows, _) = split(text.as_bytes(), 1000).unwrap();
-        rows
-    }
-
-    #[test]
-    fn quotes_line_ends_and_byte_order_marks() {
-        assert_eq!(rows("\u{FEFF}a,b\r\n1,2\r\n"), [["a", "b"], ["1", "2"]]);
-        assert_eq!(rows("\u{FEFF}\"a\",b\n1,2"), [["a", "b"], ["1", "2"]]);
-        assert_eq!(rows("a,b\r1,2\r"), [["a", "b"], ["1", "2"]]);
-        assert_eq!(
-            rows("a,b\n\"x,\"\"y\"\"\n\",5\" pipe\n,\n"),
-            [["a", "b"], ["x,\"y\"\n", "5\" pipe"], ["", ""]]
-        );
-        assert_eq!(rows("a,b\n1,"), [["a", "b"], ["1", ""]]);
-        assert_eq!(rows("a\n\"\"\n"), [["a"], [""]], "a quoted empty field is a record");
-        assert_eq!(rows(""), Vec::<Vec<String>>::new());
-        assert_eq!(split(b"a\n\n1\r\n\r\n\n", 3).unwrap().1, 3, "empty lines are counted");
-    }
-
-    #[test]
-    fn one_record_that_is_not_plain_changes_nothing_about_the_others() {
-        let plain = "1,2,3\n".repeat(50);
-        for (odd, row) in [
-            ("\"x,\"\"y\",,z\n", ["x,\"y", "", "z"]),
-            ("a,b,c\r\n", ["a", "b", "c"]),
-            ("\n\na,b,c\n", ["a", "b", "c"]),
-            ("a,5\" pipe,c\n", ["a", "5\" pipe", "c"]),
-        ] {
-            for (before, behind) in [(0, 2), (1, 0), (2, 1)] {
-                let text = format!("h,i,j\n{}{odd}{}", plain.repeat(before), plain.repeat(behind));
-                for step in [5, 1000] {
-                    let (rows, _) = split(text.as_bytes(), step).unwrap();
-                    assert_eq!(rows.len(), 2 + 50 * (before + behind), "{odd:?}");
-                    assert_eq!(rows[1 + 50 * before], row);
-                    let others = rows.iter().skip(1).filter(|other| **other != row);
-                    assert!(others.into_iter().all(|row| *row == ["1", "2", "3"]), "{odd:?}");
-                }
-            }
-        }
-        let (rows, _) = split(format!("h,i,j\n{plain}4,5,6").as_bytes(), 1000).unwrap();
-        assert_eq!(rows[51], ["4", "5", "6"], "without a line break at its end");
-        let problem = split(format!("h,i,j\n{plain}4,5\n6\n{plain}").as_bytes(), 1000).unwrap_err();
-        assert!(matches!(problem, Problem::Ragged { line: 52, n_fields: 2, expected: 3 }), "{problem:?}");
-    }
-
-    #[test]
-    fn what_readers_disagree_about_is_refused_with_its_line() {
-        let problem = |text: &[u8]| split(text, 7).unwrap_err();
-        assert!(matches!(problem(b"a,b\n1,2\n1\n"), Problem::Ragged { line: 3, n_fields: 1, expected: 2 }));
-        assert!(matches!(problem(b"a,b\n\"x\ny\",2\n1,\"x"), Problem::Unclosed { line: 4 }));
-        assert!(matches!(problem(b"a,b\n1,\"x\"y\n"), Problem::AfterQuote { line: 2 }));
-        assert!(matches!(problem(b"a,b\n1,2\n3,\xFF\n"), Problem::NotUtf8 { line: 3, column: 1, .. }));
-        assert!(matches!(problem(b"a,b\n1,2\n\xC3,4\n"), Problem::NotUtf8 { line: 3, column: 0, .. }));
-    }
-
-    #[test]
-    fn agrees_with_the_csv_crate_however_the_file_is_cut() {
-        let pieces = ["a", ",", "\n", "\r\n", "\"\"", "\"x,y\"", "\"p\"\"q\"", "é", "", "long text"];
-        let mut seed = 7_u64;
-        let mut n_compared = 0;
-        for _ in 0..3000 {
-            let mut text = "h,i\n".to_owned();
-            for _ in 0..8 {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
-            }
-            let Ok((mine, _)) = split(text.as_bytes(), 1 + seed as usize % 9) else {
-                continue;
-            };
-            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-            let theirs: Result<Vec<Vec<String>>, _> =
-                reader.records().map(|row| row.map(|row| row.iter().map(str::to_owned).collect())).collect();
-            assert_eq!(mine, theirs.unwrap(), "{text:?}");
-            n_compared += 1;
-        }
-        assert!(n_compared > 200);
-    }
-
-    #[test]
-    fn records_larger_than_a_block_are_read() {
-        let long = "x".repeat(2 * BLOCK + 17);
-        let text = format!("a,b\n1,\"{long}\"\n2,y\n");
-        let rows = rows(&text);
-        assert_eq!(rows.len(), 3);
-        assert_eq!(rows[1][1].len(), long.len());
-    }
-}
+mod tests;

@@ -12,6 +12,7 @@
 //! | `labels contain their values` | a number, date or code lies outside its label; a label is another value, which it does not cover | a value cannot be compared with its label; a label is a value and covers others, too |
 //! | `levels of the job` | the job allows a level that does not exist | |
 //! | `every level merges` | | a level is no vaguer than the one below |
+//! | `leading zeros` | | a mask without `pad` is over numbers of different lengths |
 //! | `one root` | | the highest level has several labels |
 //! | `one label, one meaning` | | a label stands for different values at two levels |
 //! | `values without data` | never: a count, for information | |
@@ -101,6 +102,13 @@ impl Subject<'_> {
         let mut findings = Findings::default();
         if let Some(rows) = self.rows(&mut findings)? {
             findings.judge(&rows, self);
+        }
+        if let Some(warning) =
+            self.data.and_then(|data| hierarchies::uneven_digits(self.name, &self.spec, data))
+        {
+            let says = warning.split_once(": ").and_then(|(_, rest)| rest.split_once(": "));
+            let says = says.map_or(warning.clone(), |(_, says)| says.to_owned());
+            findings.add("leading zeros", Verdict::Warning, says);
         }
         Ok(HierarchyReport { column: self.name.to_owned(), origin: self.origin(), findings: findings.0 })
     }

@@ -25,11 +25,11 @@ use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Progress, Result};
 
-use crate::job::{ColumnJob, HierarchyJob, Job, Paths, RoleJob};
-use crate::plan;
+use crate::job::{ColumnJob, HierarchyJob, Job, Mistakes, Paths, RoleJob};
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, SharedLength};
-use crate::source::{self, Data};
+use crate::plan::notation;
+use crate::source::{self, Data, ReadOptions};
 
 /// Declared domains with more values than this are not written out.
 const MAX_DECLARED: u64 = 10_000;
@@ -77,7 +77,10 @@ impl Bench {
                     .with_hint(format!("there are: {}", names.join(", "))));
             }
         };
-        let table = read(&job.inputs(), plan::delimiter(job)?, &columns, progress)?;
+        let mut table = read(&job.inputs(), ReadOptions::of_job(job)?, &columns, progress)?;
+        let mut mistakes = Mistakes::default();
+        notation::settle(job, &mut table, &mut mistakes);
+        mistakes.stop()?;
         Ok(Bench { job: job.clone(), columns, table: Some(table) })
     }
 
@@ -107,12 +110,13 @@ impl Bench {
         let columns = vec![column.to_owned()];
         job.columns.insert(
             column.to_owned(),
-            ColumnJob { role: RoleJob::QuasiIdentifier, hierarchy: Some(spec), order: None },
+            ColumnJob { hierarchy: Some(spec), ..ColumnJob::new(RoleJob::QuasiIdentifier) },
         );
         if let Some(path) = against {
             job.input.path = Paths::One(path.to_owned());
         }
-        let table = against.map(|path| read(&[path.to_owned()], None, &columns, progress)).transpose()?;
+        let read = |path: &Path| read(&[path.to_owned()], ReadOptions::of_job(&job)?, &columns, progress);
+        let table = against.map(read).transpose()?;
         Ok(Bench { job, columns, table })
     }
 
@@ -149,8 +153,8 @@ impl Bench {
 }
 
 /// The data, which must have these columns.
-fn read(paths: &[PathBuf], delimiter: Option<u8>, columns: &[String], progress: &Progress) -> Result<Table> {
-    let data = Data::open(paths, delimiter)?;
+fn read(paths: &[PathBuf], options: ReadOptions, columns: &[String], progress: &Progress) -> Result<Table> {
+    let data = Data::open(paths, options)?;
     for name in columns {
         if !data.header().contains(name) {
             let path = &data.files()[0];

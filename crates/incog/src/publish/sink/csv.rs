@@ -1,6 +1,6 @@
 //! A release as CSV: a header, quotes where they are needed, `\n` at line ends.
 //!
-//! A missing value is an empty cell, and so is an empty text. Where a column has both, readers could not tell them apart, and
+//! A missing value is what its column calls it, an empty cell unless somebody says otherwise; an empty text is an empty cell. Where a column has both, readers could not tell them apart, and
 //! it is refused ([`refuse_loss`]).
 //!
 //! Whoever reads it without being told the delimiter finds it out from the header. So names with another delimiter in
@@ -14,9 +14,11 @@ use incog_core::{Error, Progress, Result};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
+use crate::publish::sink::Unfinished;
 use crate::publish::sink::buckets::Buckets;
+use crate::publish::sink::layout::TextLayout;
+use crate::publish::sink::rows::WritingOrder;
 use crate::publish::sink::shuffle::Shuffled;
-use crate::publish::sink::{Unfinished, WritingOrder};
 use crate::source::DELIMITERS;
 
 /// How many rows a thread puts together at a time.
@@ -26,15 +28,17 @@ const BLOCK: usize = 1 << 14;
 pub(super) fn write(
     release: &dyn Labels,
     order: WritingOrder<'_>,
-    delimiter: u8,
+    layout: &TextLayout,
     file: &mut Unfinished,
     progress: &Progress,
 ) -> Result<()> {
+    let TextLayout { delimiter, has_mark, markers } = layout;
+    let delimiter = *delimiter;
     let header = release.header();
     for (at, name) in header.iter().enumerate() {
         refuse_loss(name, release.labels(at))?;
     }
-    let mut line = Vec::new();
+    let mut line = if *has_mark { b"\xEF\xBB\xBF".to_vec() } else { Vec::new() };
     for (at, name) in header.iter().enumerate() {
         if at > 0 {
             line.push(delimiter);
@@ -47,7 +51,9 @@ pub(super) fn write(
     let width = header.len();
     let quoting = if width == 1 { Quoting::OnlyColumn } else { Quoting::Cell };
     let columns = (0..width).into_par_iter();
-    let lines = Lines::new(columns.map(|at| Quoted::new(&release.labels(at), delimiter, quoting)).collect());
+    let marker = |at: usize| markers.get(at).map_or("", String::as_str);
+    let quoted = |at: usize| Quoted::new(&release.labels(at), marker(at), delimiter, quoting);
+    let lines = Lines::new(columns.map(quoted).collect());
     match order {
         WritingOrder::AsTheyCome => {
             let n_rows = release.n_rows();
@@ -230,14 +236,14 @@ struct Quoted {
 }
 
 impl Quoted {
-    fn new(labels: &[&str], delimiter: u8, quoting: Quoting) -> Self {
+    fn new(labels: &[&str], marker: &str, delimiter: u8, quoting: Quoting) -> Self {
         let mut text = Vec::new();
         let mut ends = vec![0];
         let mut cells = Vec::with_capacity(labels.len());
         let mut longest = 0;
         for label in labels {
             let start = text.len();
-            quote(label::text_of(label).unwrap_or_default(), delimiter, quoting, &mut text);
+            quote(label::text_of(label).unwrap_or(marker), delimiter, quoting, &mut text);
             text.push(delimiter);
             let field = &text[start..];
             let mut cell = [0; SHORT];

@@ -9,14 +9,22 @@ mod buckets;
 mod csv;
 mod folder;
 mod hidden;
+mod json_lines;
+mod layout;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod rows;
+#[cfg(feature = "sheets")]
+mod sheet;
 mod shuffle;
 mod standard;
 mod together;
 
 pub(crate) use folder::{TargetFolder, UnfinishedFolder};
 pub use hidden::{LeftNothing, leave_nothing, leave_nothing_at_once};
+pub(crate) use layout::{Form, Layout, Types};
+use layout::{TypedColumn, Wanted};
+use rows::WritingOrder;
 pub use standard::check_standard_output;
 pub(crate) use together::{NewFolder, appear};
 
@@ -24,14 +32,16 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use incog_core::table::{Role, Table};
+#[cfg(feature = "parquet")]
+use incog_core::table::Table;
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
-use crate::file::{self, PACKED_PARQUET, Packing, STANDARD, is_packed_parquet, is_parquet};
+use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
+#[cfg(feature = "parquet")]
 use crate::source::Format;
 use crate::source::spill::Memory;
 use crate::system::usual_file;
@@ -79,108 +89,61 @@ pub(crate) fn write<R: Labels>(
     write_labels(rows, file, layout, WritingOrder::new(order, memory), progress)
 }
 
-/// In which order rows are written.
-#[derive(Clone, Copy)]
-enum WritingOrder<'a> {
-    /// The input's.
-    AsTheyCome,
-    /// Shuffled in memory.
-    Shuffled,
-    /// Shuffled on the disk.
-    Dealt(&'a Memory),
-}
-
-impl<'a> WritingOrder<'a> {
-    fn new(order: OutputOrder, memory: Option<&'a Memory>) -> Self {
-        match (order, memory) {
-            (OutputOrder::Input, _) => WritingOrder::AsTheyCome,
-            (OutputOrder::Shuffle, None) => WritingOrder::Shuffled,
-            (OutputOrder::Shuffle, Some(memory)) => WritingOrder::Dealt(memory),
-        }
-    }
-}
-
-/// A release as Arrow record batches. `released` are the places of its columns in the data, and whether they are as collected.
+/// A release as Arrow record batches. `released` are the places of its columns in the table, and whether they are as collected.
 #[cfg(feature = "parquet")]
 pub(crate) fn to_record_batches<R: Labels>(
     verified: &Verified<R>,
     format: &Format,
+    table: &Table,
     released: &[(usize, bool)],
 ) -> Result<Vec<incog_parquet::RecordBatch>> {
-    let Layout::Parquet { types } = Layout::parquet(Path::new(""), format, released)? else {
+    let form = Form { format: FileFormat::Arrow, types: Types::AsCollected };
+    let Layout::Typed { columns, .. } = Layout::new(form, format, table, released) else {
         return Err(Error::new(ErrorKind::Internal, "typed columns have no types"));
     };
-    parquet::to_record_batches(verified.release(), &types)
+    parquet::to_record_batches(verified.release(), &columns)
 }
 
 fn write_labels(
     release: &dyn Labels,
-    mut file: Unfinished,
+    file: Unfinished,
     layout: &Layout,
     rows: WritingOrder<'_>,
     progress: &Progress,
 ) -> Result<Unfinished> {
     progress.enter(Stage::Writing);
     match layout {
-        Layout::Csv { delimiter } => csv::write(release, rows, *delimiter, &mut file, progress)?,
+        Layout::Csv(layout) => {
+            let mut file = file;
+            csv::write(release, rows, layout, &mut file, progress)?;
+            Ok(file)
+        }
+        Layout::Typed { format, columns } => write_typed(release, file, *format, columns, rows, progress),
+    }
+}
+
+/// Writes a release in a format that has types.
+fn write_typed(
+    release: &dyn Labels,
+    file: Unfinished,
+    format: FileFormat,
+    wanted: &[Wanted],
+    rows: WritingOrder<'_>,
+    progress: &Progress,
+) -> Result<Unfinished> {
+    let columns = TypedColumn::all(release, wanted, format)?;
+    match format {
         #[cfg(feature = "parquet")]
-        Layout::Parquet { types } => file = parquet::write(release, rows, types, file, progress)?,
-    }
-    Ok(file)
-}
-
-/// How the cells of a release are written.
-#[derive(Debug)]
-pub(crate) enum Layout {
-    Csv {
-        delimiter: u8,
-    },
-    /// With the type of each column that is as collected; the others are text.
-    #[cfg(feature = "parquet")]
-    Parquet {
-        types: Vec<Option<incog_parquet::ColumnType>>,
-    },
-}
-
-impl Layout {
-    /// Fails where a file of that name could not tell apart what the columns of a table do that are to be released.
-    pub(crate) fn check(path: &Path, table: &Table) -> Result<()> {
-        if is_parquet(path) {
-            return Ok(());
+        FileFormat::Parquet => parquet::write(release, rows, &columns, file, progress),
+        #[cfg(feature = "parquet")]
+        FileFormat::Arrow => parquet::write_ipc(release, rows, &columns, file, progress),
+        #[cfg(feature = "sheets")]
+        FileFormat::Xlsx => sheet::write(release, rows, &columns, file, progress),
+        FileFormat::Jsonl => json_lines::write(release, rows, &columns, file, progress),
+        _ => {
+            let problem = format!("this incog was built without {}", format.called());
+            Err(cannot_write(&file.place.name, &problem))
         }
-        let mut released = table.columns().iter().filter(|column| column.role() != Role::Identifier);
-        released.try_for_each(|column| csv::refuse_loss(column.name(), column.dictionary().values()))
-    }
-
-    /// The layout of a file of that name, made from data of that format. `released` are the places of its columns in
-    /// the data, and whether they are as collected.
-    pub(crate) fn new(path: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {
-        if is_parquet(path) {
-            return Layout::parquet(path, format, released);
-        }
-        if is_packed_parquet(path) {
-            return Err(cannot_write(path, "Parquet is not compressed once more").with_hint(PACKED_PARQUET));
-        }
-        Ok(match format {
-            Format::Csv { delimiter } => Layout::Csv { delimiter: *delimiter },
-            #[cfg(feature = "parquet")]
-            Format::Parquet { .. } => Layout::Csv { delimiter: b',' },
-        })
-    }
-
-    #[cfg(feature = "parquet")]
-    #[expect(clippy::unnecessary_wraps, reason = "without Parquet it fails")]
-    fn parquet(_: &Path, format: &Format, released: &[(usize, bool)]) -> Result<Self> {
-        let type_of = |&(at, is_as_collected): &(usize, bool)| match format {
-            Format::Csv { .. } => None,
-            Format::Parquet { types } => types.get(at).filter(|_| is_as_collected).cloned(),
-        };
-        Ok(Layout::Parquet { types: released.iter().map(type_of).collect() })
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn parquet(path: &Path, _: &Format, _: &[(usize, bool)]) -> Result<Self> {
-        Err(cannot_write(path, "this incog was built without Parquet"))
     }
 }
 
