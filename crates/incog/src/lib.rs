@@ -363,6 +363,7 @@ pub mod unstable {
     /// What only the command line needs.
     pub mod cli {
         pub use crate::anonymizer::header_of;
+        pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};
         pub use crate::plan::requirements::find_hierarchies;

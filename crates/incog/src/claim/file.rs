@@ -38,7 +38,7 @@ pub(crate) fn check_released(
 
 /// A released file as strings; without a delimiter, a CSV file's header's most frequent one is taken. CSV is read by
 /// the checker itself.
-pub(crate) fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels>> {
+pub fn read_release(path: &Path, delimiter: Option<u8>) -> Result<Box<dyn Labels>> {
     if is_parquet(path) {
         // A release may have no rows.
         let data = Data::open(&[path.to_owned()], None)?;
