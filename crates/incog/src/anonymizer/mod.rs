@@ -5,6 +5,7 @@
 //! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
 //! numbers of a [`Model`]) is checked at once.
 
+mod by_incognito;
 mod hierarchy;
 mod model;
 mod decided;
@@ -43,8 +44,6 @@ use crate::report::compare::{self, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
-use crate::report::subsets::{SubsetsReport, search_subsets};
-use crate::report::trace::{TraceReport, trace};
 use crate::source::Input;
 
 /// What is to be released, and what the release must satisfy.
@@ -175,7 +174,9 @@ impl Anonymizer {
 
     /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
     pub fn rest(mut self, role: RoleJob) -> Self {
-        self.job.rest = Some(role);
+        if let Some(job) = self.table("a role of all other columns") {
+            job.rest = Some(role);
+        }
         self
     }
 
@@ -231,7 +232,7 @@ impl Anonymizer {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn combinations(mut self, most: usize) -> Self {
-        if let Some(job) = self.table("combinations of columns") {
+        if let Some(job) = self.table("combinations") {
             job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
             job.lines.forget(&["policy", "combinations"]);
         }
@@ -455,53 +456,6 @@ impl Anonymizer {
     pub fn search_listing(self, listing: Listing) -> Result<SearchReport> {
         let progress = Arc::clone(&self.progress);
         search(&self.plan(Asked::EVERY)?, listing, &progress)
-    }
-
-    /// Finds the generalizations of every subset of at most `most` quasi-identifiers that satisfy the policy, judged by these columns
-    /// alone; of every subset, if it is `None`. Incognito does, unless the job names another algorithm, which is refused.
-    ///
-    /// ```
-    /// # use incog::{Anonymizer, Hierarchy};
-    /// let table = [("sex", vec!["f", "f", "m", "m"]), ("town", vec!["a", "b", "a", "b"])];
-    /// let found = Anonymizer::new(table)
-    ///     .quasi_identifier("sex", Hierarchy::suppress())
-    ///     .quasi_identifier("town", Hierarchy::suppress())
-    ///     .k(2)
-    ///     .search_subsets(None)?;
-    /// let satisfying: Vec<u64> = found.subsets.iter().map(|subset| subset.satisfying).collect();
-    /// assert_eq!(satisfying, [2, 2, 3], "each column as it is, but not both");
-    /// # Ok::<(), incog::Error>(())
-    /// ```
-    pub fn search_subsets(self, most: Option<usize>) -> Result<SubsetsReport> {
-        let anonymizer = self.by_incognito("subsets of the quasi-identifiers are searched")?;
-        let progress = Arc::clone(&anonymizer.progress);
-        search_subsets(&anonymizer.plan(Asked::EVERY)?, most, &progress)
-    }
-
-    /// How Incognito finds every generalization that satisfies the policy: candidates, checks, marks and survivors of each iteration, for
-    /// lattices small enough to be read.
-    pub fn trace(self) -> Result<TraceReport> {
-        let anonymizer = self.by_incognito("the course of a search is told")?;
-        let progress = Arc::clone(&anonymizer.progress);
-        trace(&anonymizer.plan(Asked::EVERY)?, &progress)
-    }
-
-    /// The same with the algorithm `incognito`. Fails if the job names another one. A database is refused when it is planned.
-    fn by_incognito(mut self, what: &str) -> Result<Self> {
-        const INCOGNITO: &str = "incognito";
-        let AnyJob::Table(job) = &mut self.job else {
-            return Ok(self);
-        };
-        match job.search.algorithm.as_deref() {
-            None => job.search.algorithm = Some(INCOGNITO.to_owned()),
-            Some(INCOGNITO) => {}
-            Some(_) => {
-                return Err(job
-                    .mistake(&["search", "algorithm"], format!("{what} by the algorithm `{INCOGNITO}` alone"))
-                    .with_hint(format!("leave out `algorithm`, or set algorithm = \"{INCOGNITO}\"")));
-            }
-        }
-        Ok(self)
     }
 
     /// Finds the best generalization for each k of a range: what one more person in each group costs.

@@ -8,7 +8,9 @@ use incog_core::Error;
 
 impl Anonymizer {
     fn input_job(mut self, change: impl FnOnce(&mut Input)) -> Self {
-        change(&mut self.job.input);
+        if let Some(job) = self.table("how data are written") {
+            change(&mut job.input);
+        }
         self
     }
 
@@ -37,7 +39,7 @@ impl Anonymizer {
         self.input_job(|input| input.comment = Some(comment))
     }
 
-    /// Passes over so many lines, or rows of a sheet, in front of the table.
+    /// Passes over this number of lines, or rows of a sheet, in front of the table.
     pub fn skip_rows(self, n_rows: u64) -> Self {
         self.input_job(|input| input.skip_rows = Some(n_rows))
     }
@@ -96,7 +98,10 @@ impl Anonymizer {
 
     /// Says of one declared column how its cells are written: `decimal`, `thousands`, `missing`, `date_format`.
     pub fn reading(mut self, column: &str, change: impl FnOnce(&mut ColumnJob)) -> Self {
-        match self.job.columns.get_mut(column) {
+        let Some(job) = self.table("how a column is written") else {
+            return self;
+        };
+        match job.columns.get_mut(column) {
             Some(column) => change(column),
             None => {
                 let mistake = format!("it is said how `{column}` is written, which is not declared");

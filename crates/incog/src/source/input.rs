@@ -243,7 +243,7 @@ impl Opened {
             }
             OpenedKind::Engine { header, engine } => {
                 let (table, elsewhere) = Elsewhere::read(engine, &header, role, is_asked, progress)?;
-                let (format, files) = (Format::Csv { delimiter: b',' }, Vec::new());
+                let (format, files) = (Format::text(b','), Vec::new());
                 Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere) })
             }
         }
