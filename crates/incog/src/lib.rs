@@ -357,8 +357,8 @@ pub mod unstable {
             GridJob, HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide, MatchingJob,
             MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob,
             OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob,
-            ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob, TreeJob,
-            TypesJob,
+            ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob,
+            TreeJob, TypesJob,
         };
     }
 
