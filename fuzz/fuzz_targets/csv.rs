@@ -7,7 +7,7 @@
 use std::io::Cursor;
 
 use incog::unstable::source::Csv;
-use incog::{Result, Progress};
+use incog::{Progress, Result};
 use incog_core::table::{Role, Table};
 use incog_fuzz::{CANARY, keeps_quiet, plant};
 use libfuzzer_sys::fuzz_target;
