@@ -364,8 +364,8 @@ fn whether_a_column_may_have_nulls_tells_nothing_of_rows_that_were_left_out() {
     let schema = |labels: Vec<&str>| {
         let kept = ColumnType::clone(&integers());
         let columns = [
-            Released { name: "kept", kept: Some(&kept), labels: labels.clone() },
-            Released { name: "text", kept: None, labels },
+            Released { name: "kept", kept: Some(&kept), labels: labels.clone(), has_null: false },
+            Released { name: "text", kept: None, labels, has_null: false },
         ];
         let file = write(Vec::new(), &columns, vec![vec![0, 0], vec![0, 0]]).unwrap();
         let folder = TempDir::new().unwrap();
@@ -387,7 +387,7 @@ fn integers() -> ColumnType {
 #[test]
 fn a_generalized_column_is_text_and_unused_labels_stay_out() {
     let labels = vec!["[20, 30)", "secret label", ""];
-    let column = Released { name: "age", kept: None, labels };
+    let column = Released { name: "age", kept: None, labels, has_null: true };
     let file = write(Vec::new(), &[column], vec![vec![0, 2, 0]]).unwrap();
     let found = |text: &str| file.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(found("[20, 30)"), "short pages are searchable");
@@ -533,7 +533,7 @@ fn a_label_that_is_not_of_the_kept_type_is_our_mistake_and_is_not_told() {
     let path = folder.path().join("source.parquet");
     write_source(&path, &[("n", Arc::new(Int32Array::from(vec![1])))], WriterProperties::default());
     let parquet = Parquet::open(&path).unwrap();
-    let released = |labels| Released { name: "n", kept: Some(&parquet.types()[0]), labels };
+    let released = |labels| Released { name: "n", kept: Some(&parquet.types()[0]), labels, has_null: true };
     let refused = |column, codes| {
         let error = write(Vec::new(), &[column], vec![codes]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Internal);
