@@ -421,7 +421,7 @@ note.role = "other"
     #[test]
     fn parquet_compressed_once_more_is_not_taken_for_csv() {
         let folder = with_typed();
-        let parts = ["typed.parquet.gz", "Parquet", "ends in .parquet"];
+        let parts = ["typed.parquet.gz", "Parquet", "compressed once more", "leave the second ending out"];
         folder.refused(&["anonymize", "incog.toml", "-o", "typed.parquet.gz"], &parts);
         folder.write("typed.parquet.gz", "anything");
         folder.refused(&["anonymize", "incog.toml", "--input", "typed.parquet.gz"], &parts);

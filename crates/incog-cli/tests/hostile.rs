@@ -289,9 +289,15 @@ fn text_in_another_encoding_is_called_by_its_name() {
         for mark in [mark, &[]] {
             let wide = |text: &str| [mark, &wide(text, n_bytes, is_big)].concat();
             folder.write("wide.csv", wide(&people(0..60)));
-            folder.refused(&["anonymize", "incog.toml", "--input", "wide.csv"], &parts);
-            folder.refused(&["init", "wide.csv", "-o", "new.toml"], &parts);
-            folder.refused(&["verify", "wide.csv", "--qi", "age", "-k", "2"], &parts);
+            if n_bytes == 2 {
+                // Tables are read in UTF-16, and that is said; jobs and hierarchies are not.
+                let said = folder.done(&["anonymize", "incog.toml", "--input", "wide.csv"]);
+                assert!(said.stderr.contains("is UTF-16; the release is UTF-8"), "{said:?}");
+            } else {
+                folder.refused(&["anonymize", "incog.toml", "--input", "wide.csv"], &parts);
+                folder.refused(&["init", "wide.csv", "-o", "new.toml"], &parts);
+                folder.refused(&["verify", "wide.csv", "--qi", "age", "-k", "2"], &parts);
+            }
             folder.write("incog.toml", wide(&job));
             folder.refused(&["anonymize", "incog.toml"], &parts);
             folder.write("incog.toml", &job);

@@ -50,7 +50,7 @@ pub struct Sheet {
     pub picked: Option<String>,
 }
 
-/// A workbook has at most so many columns and rows.
+/// The most columns and rows of a sheet that a workbook can have.
 const MOST_COLUMNS: u32 = 1 << 14;
 
 /// Reads a table. Errors speak of sheets, rows and columns, never of cells.

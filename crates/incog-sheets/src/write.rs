@@ -6,7 +6,7 @@
 use incog_core::{Error, ErrorKind, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
 
-/// A sheet has at most so many rows, its header included.
+/// The most rows of a sheet, its header included.
 const MOST_ROWS: u32 = 1_048_576;
 
 /// A column to be written: its name, and what its labels are as cells.

@@ -182,8 +182,8 @@ pub use job::DateUnit;
 /// ```
 /// use incog::FileFormat;
 ///
-/// let job = incog::Job::parse("[input]\npath = \"data\"\nformat = \"json-lines\"\n[policy]\nk = 5\n")?;
-/// assert_eq!(job.input.format, Some(FileFormat::JsonLines));
+/// let job = incog::Job::parse("[input]\npath = \"data\"\nformat = \"jsonl\"\n[policy]\nk = 5\n")?;
+/// assert_eq!(job.input.format, Some(FileFormat::Jsonl));
 /// # Ok::<(), incog::Error>(())
 /// ```
 pub use job::FileFormat;

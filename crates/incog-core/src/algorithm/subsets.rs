@@ -106,7 +106,7 @@ fn with_missing(mut subsets: Vec<Subset>, heights: &[u8], most: usize) -> Result
 
 /// Every set of at least one and at most `most` attributes.
 fn all(n_attributes: usize, most: usize) -> impl Iterator<Item = Vec<usize>> {
-    // A search of so many attributes that a bit for each is too little was refused before.
+    // A search with more attributes than there are bits was refused before.
     let n_sets = 1_u64.checked_shl(n_attributes as u32).unwrap_or(0);
     let members = move |set: u64| (0..n_attributes).filter(|at| set >> at & 1 == 1).collect::<Vec<_>>();
     (1..n_sets).filter(move |set| set.count_ones() as usize <= most).map(members)

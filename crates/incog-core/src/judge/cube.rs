@@ -226,7 +226,7 @@ fn estimated_groups(labels: &[usize], subset: usize, n_full: usize) -> f64 {
     if n_combinations <= 1.0 { 1.0_f64.min(n_full) } else { met.min(n_full) }
 }
 
-/// How many groups less would be read if a set of so many groups were stored for a subset, over all of its subsets.
+/// How many groups fewer would be read if a set of `size` groups were stored for a subset, over all of its subsets.
 fn benefit(costs: &[f64], subset: usize, size: f64) -> f64 {
     let mut sum = 0.0;
     let mut served = subset;

@@ -107,8 +107,8 @@ pub(super) fn hold(policy: &Policy, set: &FrequencySet, most: usize) -> Result<b
     Ok(true)
 }
 
-/// The groups of `set` to be left out so that every combination of `most` labels is admitted by the policy's models: all of them, or
-/// so many that the budget is exceeded. Ascending.
+/// The groups of `set` to be left out so that every combination of `most` labels is admitted by the policy's models: all of
+/// them, or enough to exceed the budget. Ascending.
 pub(super) fn refused(policy: &Policy, set: &FrequencySet, most: usize) -> Result<Vec<u32>> {
     let groupings = groupings(set.grouping(), most);
     let mut scratch = Scratch::default();

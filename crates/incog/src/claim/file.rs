@@ -104,6 +104,9 @@ impl ReleasedFile {
         let has_texts_only = (is_text || self.format == FileFormat::Xlsx)
             && dictionary.code(EMPTY_TEXT).is_some()
             && dictionary.code("").is_none();
+        // JSON has numbers, but writes days as text.
+        let is_json = self.format == FileFormat::Jsonl;
+        let is_day = |label: &str| is_json && Notation::PLAIN.date_and_time(label).is_some();
         let mut spelled: Option<hash::Map<String, Option<u32>>> = None;
         let mut has_changed = false;
         let respelled = labels.iter().map(|&label| {
@@ -111,7 +114,7 @@ impl ReleasedFile {
                 ""
             } else if label.is_empty() && has_texts_only {
                 EMPTY_TEXT
-            } else if is_typed && !label.is_empty() && dictionary.code(label).is_none() {
+            } else if (is_typed || is_day(label)) && !label.is_empty() && dictionary.code(label).is_none() {
                 let spelled = spelled.get_or_insert_with(|| spellings(column));
                 let mut found = kind::keys(label, &Notation::PLAIN).filter_map(|key| *spelled.get(&key)?);
                 found.next().map_or(label, |code| dictionary.value(code))

@@ -43,17 +43,18 @@ impl Places {
             Some(RecordJob::Wanted(true)) | None => record_of(&path),
         };
         let key = plan.job.resolve(output.key.as_deref().unwrap_or(Path::new(KEY)));
-        let format = FileFormat::of(&path, output.format, Use::Write)
-            .map_err(|error| plan.job.at(&["output", "path"], &error))?;
+        let format = FileFormat::of(&path, output.format, Use::Write);
         let form = Form {
-            format,
+            format: *format.as_ref().unwrap_or(&FileFormat::Csv),
             types: match output.types {
                 Some(TypesJob::Text) => Types::Text,
                 Some(TypesJob::Found) | None => Types::Found,
             },
         };
         let mut places = Places { path, form, missing_folder, record, key, sign: None };
+        // What would be lost is told before an ending that nobody knows.
         places.check(plan, output)?;
+        format.map_err(|error| plan.job.at(&["output", "path"], &error))?;
         let sign = output.sign.as_ref().map(|path| plan.job.resolve(path));
         places.sign = signing_key(sign.as_deref(), places.record.is_some())
             .map_err(|error| plan.job.at(&["output", "sign"], &error))?;

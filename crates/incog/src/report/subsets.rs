@@ -15,6 +15,17 @@ use crate::plan::Plan;
 use crate::report::search::{PolicyReport, every};
 
 /// What was found of each subset.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("sex", vec!["f", "f", "m", "m"])];
+/// # let anonymizer = Anonymizer::new(table)
+/// #     .quasi_identifier("zip", Hierarchy::mask_right())
+/// #     .quasi_identifier("sex", Hierarchy::suppress());
+/// let found = anonymizer.k(2).search_subsets(Some(1))?;
+/// assert_eq!((found.max_subset, found.subsets.len()), (1, 2));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
 pub struct SubsetsReport {
     /// The quasi-identifiers, in declared order.
@@ -38,6 +49,15 @@ pub struct SubsetsReport {
 }
 
 /// What was found of one subset.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+/// let found = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2).search_subsets(None)?;
+/// let zip = &found.subsets[0];
+/// assert_eq!((zip.columns[0].as_str(), zip.satisfying, zip.lattice_nodes), ("zip", 5, 6));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone, Serialize)]
 pub struct SubsetReport {
     /// Its columns.

@@ -14,9 +14,17 @@ use crate::plan::Plan;
 use crate::report::search::every;
 
 /// Candidates. More than this many are not printed: nobody would read them.
-const MAX_PRINTED: u64 = 2_000;
+const MAX_PRINTED: u64 = 500;
 
 /// The course of a search, as text.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+/// let trace = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2).trace()?;
+/// assert!(trace.is_any() && trace.to_string().contains("checked    <zip 0> fails"));
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct TraceReport {
     text: String,

@@ -64,7 +64,8 @@ pub(crate) enum CellType {
 
 #[derive(Debug)]
 enum Reader {
-    Csv(Box<Csv>),
+    /// Text, and which of the formats of text it is.
+    Csv(Box<Csv>, FileFormat),
     #[cfg(feature = "parquet")]
     Parquet(Box<Parquet>),
     Whole(Box<Whole>),
@@ -115,7 +116,7 @@ impl Data {
         Ok((with_rows(table, &file)?, format))
     }
 
-    /// The same with so much memory: what does not fit is spilled.
+    /// The same with a limit on memory: what does not fit is spilled.
     pub(crate) fn read_within(
         self,
         memory: Memory,
@@ -278,7 +279,9 @@ impl Reader {
             return Reader::open_zip(path, dialect);
         }
         match FileFormat::of(path, dialect.format, Use::Read)? {
-            FileFormat::Csv | FileFormat::Tsv => Ok(Reader::Csv(Box::new(Csv::open_as(path, dialect)?))),
+            format @ (FileFormat::Csv | FileFormat::Tsv) => {
+                Ok(Reader::Csv(Box::new(Csv::open_as(path, dialect)?), format))
+            }
             FileFormat::Parquet => Reader::open_parquet(path),
             format => Ok(Reader::Whole(Box::new(Whole::open(path, format, dialect)?))),
         }
@@ -290,10 +293,10 @@ impl Reader {
         // What it is called in messages.
         let inside = path.join(&name);
         match FileFormat::of(&inside, dialect.format, Use::Read)? {
-            FileFormat::Csv | FileFormat::Tsv => {
+            format @ (FileFormat::Csv | FileFormat::Tsv) => {
                 let bytes = unpacked(bytes, Path::new(&name));
                 let csv = Csv::from_reader_as(bytes, inside.display().to_string(), dialect)?;
-                Ok(Reader::Csv(Box::new(csv)))
+                Ok(Reader::Csv(Box::new(csv), format))
             }
             FileFormat::Parquet => {
                 Err(unreadable(&inside, "the data file", "it is Parquet, compressed once more")
@@ -317,7 +320,7 @@ impl Reader {
 
     fn header(&self) -> &[String] {
         match self {
-            Reader::Csv(csv) => csv.header(),
+            Reader::Csv(csv, _) => csv.header(),
             #[cfg(feature = "parquet")]
             Reader::Parquet(parquet) => parquet.header(),
             Reader::Whole(whole) => &whole.header,
@@ -332,8 +335,9 @@ impl Reader {
         each: &mut TakesParts<'_>,
     ) -> Result<Format> {
         match self {
-            Reader::Csv(csv) => {
+            Reader::Csv(csv, file) => {
                 let format = Format {
+                    file,
                     has_mark: csv.has_mark(),
                     notes: csv.note().into_iter().map(str::to_owned).collect(),
                     ..Format::text(csv.delimiter())
@@ -364,9 +368,9 @@ pub fn read_bytes(bytes: Vec<u8>, name: &str, job: &Job) -> Result<Table> {
     let options = ReadOptions::of_job(job)?;
     let path = Path::new(name);
     let reader = match FileFormat::of(path, options.dialect.format, Use::Read)? {
-        FileFormat::Csv | FileFormat::Tsv => {
+        format @ (FileFormat::Csv | FileFormat::Tsv) => {
             let csv = Csv::from_reader_as(unpacked(bytes, path), name.to_owned(), &options.dialect)?;
-            Reader::Csv(Box::new(csv))
+            Reader::Csv(Box::new(csv), format)
         }
         FileFormat::Parquet => {
             return Err(unreadable(path, "the data file", "Parquet is read from files"));

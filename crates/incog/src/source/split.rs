@@ -278,18 +278,12 @@ impl<R: Read> Splitter<R> {
                 (at, records.end) = (end, end);
                 continue;
             }
-            let (field, end) = match self.field(&mut marks, at) {
-                Field::Unfinished => break,
-                Field::Unclosed => return Err(Problem::Unclosed { line: line(at) }),
-                Field::TextBehind => return Err(Problem::AfterQuote { line: line(at) }),
-                Field::Plain { end } => ((at, end), end),
-                Field::Quoted { end, has_quotes } => {
-                    if has_quotes {
-                        records.escaped.push(fields.len());
-                    }
-                    ((at + 1, end), end + 1)
-                }
+            let Some((field, end, has_quotes)) = bounds(&self.field(&mut marks, at), at, line)? else {
+                break;
             };
+            if has_quotes {
+                records.escaped.push(fields.len());
+            }
             fields.push((field.0 as u32, field.1 as u32));
             let separator = bytes.get(end).copied();
             at = end + 1;
@@ -313,13 +307,9 @@ impl<R: Read> Splitter<R> {
                 records.empty_lines += 1;
                 fields.pop();
             } else {
-                let expected = *self.width.get_or_insert(n_fields);
-                match self.widths {
-                    Widths::Any => lines.push((current_line, fields.len())),
-                    Widths::Equal if n_fields != expected => {
-                        return Err(Problem::Ragged { line: line(records.end), n_fields, expected });
-                    }
-                    Widths::Equal => {}
+                self.check_width(n_fields, || line(records.end))?;
+                if self.widths == Widths::Any {
+                    lines.push((current_line, fields.len()));
                 }
             }
             if self.widths == Widths::Any {
@@ -332,6 +322,17 @@ impl<R: Read> Splitter<R> {
         fields.truncate(first_field);
         records.escaped.retain(|&field| field < first_field);
         Ok(records)
+    }
+
+    /// Fails if a record has another number of fields than the first, where that matters.
+    fn check_width(&mut self, n_fields: usize, line: impl Fn() -> u64) -> Result<(), Problem> {
+        let expected = *self.width.get_or_insert(n_fields);
+        match self.widths {
+            Widths::Equal if n_fields != expected => {
+                Err(Problem::Ragged { line: line(), n_fields, expected })
+            }
+            Widths::Equal | Widths::Any => Ok(()),
+        }
     }
 
     /// Where the line ends that starts at `start`, its line break included; `None` where more must be read.
@@ -465,6 +466,21 @@ fn unescape(bytes: &mut [u8], start: usize, end: usize, quote: Option<u8>) -> us
     // What is left over must not look like another character's end.
     bytes[to..end].fill(b' ');
     to
+}
+
+/// The text of a field that starts at `at`, where the field ends, and whether there are quotes in it; `None` where more must be read.
+fn bounds(
+    field: &Field,
+    at: usize,
+    line: impl Fn(usize) -> u64,
+) -> Result<Option<((usize, usize), usize, bool)>, Problem> {
+    match *field {
+        Field::Unfinished => Ok(None),
+        Field::Unclosed => Err(Problem::Unclosed { line: line(at) }),
+        Field::TextBehind => Err(Problem::AfterQuote { line: line(at) }),
+        Field::Plain { end } => Ok(Some(((at, end), end, false))),
+        Field::Quoted { end, has_quotes } => Ok(Some(((at + 1, end), end + 1, has_quotes))),
+    }
 }
 
 /// How many line ends there are; old files have nothing but `\r`.
