@@ -83,7 +83,7 @@ impl ReleasedFile {
     /// - In text an empty cell is a missing value; in a column that has no missing values, but empty texts, it is one of those. (With
     ///   both the column would not have been written.)
     /// - A number or a date of a column with a type is the one cell of the data that is the same number or day.
-    pub(crate) fn as_collected(self, table: &Table) -> Box<dyn Labels> {
+    pub(crate) fn into_collected(self, table: &Table) -> Box<dyn Labels> {
         let header = self.labels.header();
         let columns = header.iter().enumerate().map(|(at, name)| {
             let column = table.column(name)?;
@@ -133,7 +133,7 @@ impl ReleasedFile {
 pub(crate) fn as_collected(path: &Path, labels: Box<dyn Labels>, table: &Table) -> Box<dyn Labels> {
     let format = FileFormat::by_name(path).unwrap_or(FileFormat::Csv);
     let is_typed = vec![false; labels.header().len()];
-    ReleasedFile { labels, format, is_typed }.as_collected(table)
+    ReleasedFile { labels, format, is_typed }.into_collected(table)
 }
 
 /// The values of a column by what number, day or point in time they are; none where several are the same.

@@ -42,7 +42,7 @@ pub(crate) fn check_file(
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let released = open_release(release, format_of(plan), delimiter.or(plan.format.delimiter()))?;
-    let released = released.as_collected(&plan.table);
+    let released = released.into_collected(&plan.table);
     check_released(plan, &*released, recoding, progress)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn check_with_record(
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let (released, sha256) =
         read_with_digest(release, format_of(plan), delimiter.or(plan.format.delimiter()))?;
-    let released = released.as_collected(&plan.table);
+    let released = released.into_collected(&plan.table);
     if record.local().is_some() {
         return check_with_local_record(plan, sha256, &*released, record, key, progress);
     }

@@ -101,7 +101,7 @@ fn output_path(plan: &Plan, output: &Output) -> Result<(PathBuf, Option<PathBuf>
         let name = data.filter(|name| *name != file::STANDARD);
         path.push(name.unwrap_or("release.csv".as_ref()));
         // What is only read is written as what is nearest.
-        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
         match ending.as_ref().and_then(|ending| ending.to_str()) {
             Some("xls" | "ods" | "xlsm") => _ = path.set_extension("xlsx"),
             Some("zip") => _ = path.set_extension("csv"),

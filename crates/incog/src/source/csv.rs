@@ -307,13 +307,16 @@ pub(crate) fn open_text(
     Ok((text.file, text.delimiter))
 }
 
+/// Text in UTF-8, whatever it was written in.
+type Utf8 = BufReader<Box<dyn Read + Send>>;
+
 /// The text as UTF-8, and what was found out of it. Fails if it is certainly something else than text.
 fn decoded(
     file: Box<dyn Read + Send>,
     path: &Path,
     what: &str,
     dialect: &Dialect,
-) -> Result<(BufReader<Box<dyn Read + Send>>, Option<String>)> {
+) -> Result<(Utf8, Option<String>)> {
     let mut file = BufReader::with_capacity(1 << 18, file);
     let failed = |error: std::io::Error| unreadable(path, what, &error.to_string());
     let start = file.fill_buf().map_err(failed)?;

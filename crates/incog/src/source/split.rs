@@ -468,12 +468,11 @@ fn unescape(bytes: &mut [u8], start: usize, end: usize, quote: Option<u8>) -> us
     to
 }
 
-/// The text of a field that starts at `at`, where the field ends, and whether there are quotes in it; `None` where more must be read.
-fn bounds(
-    field: &Field,
-    at: usize,
-    line: impl Fn(usize) -> u64,
-) -> Result<Option<((usize, usize), usize, bool)>, Problem> {
+/// From where to where the text of a field goes, where the field ends, and whether there are quotes in the text.
+type Bounds = ((usize, usize), usize, bool);
+
+/// The bounds of a field that starts at `at`; `None` where more must be read.
+fn bounds(field: &Field, at: usize, line: impl Fn(usize) -> u64) -> Result<Option<Bounds>, Problem> {
     match *field {
         Field::Unfinished => Ok(None),
         Field::Unclosed => Err(Problem::Unclosed { line: line(at) }),
