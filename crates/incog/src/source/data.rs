@@ -207,9 +207,9 @@ impl Format {
         Format { file, delimiter: None, has_mark: false, types, notes: Vec::new() }
     }
 
-    /// What separates fields, if that is known.
+    /// What separates the fields of a release as CSV, if that is known. (Of a table by tabs it is the comma: tabs are what `.tsv` has.)
     pub(crate) fn delimiter(&self) -> Option<u8> {
-        self.delimiter
+        if self.file == FileFormat::Tsv { Some(b',') } else { self.delimiter }
     }
 
     /// The type of a column.

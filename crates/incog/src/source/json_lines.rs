@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str, table: &str) -> Result<(Vec<Column>, Vec<CellType
         let wrong = |problem: &str| Error::input(format!("{table}, line {number}{problem}"));
         let Line(pairs) = serde_json::from_str(line).map_err(|_| {
             wrong(" is not a JSON object")
-                .with_hint("each line is an object of its own: {\"age\": 34, \"zip\": \"53715\"}")
+                .with_hint("each line is an object of its own: {\"age\": 34, \"sex\": \"f\"}")
         })?;
         for (at, (key, value)) in pairs.iter().enumerate() {
             let place = match places.get(key.as_ref()) {
