@@ -193,7 +193,7 @@ pub struct TableJob {
     /// What separates the fields. Detected from the header unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
-    /// What a text is written in, as in the [input] of a job about one table.
+    /// What a text is written in, as in the `[input]` of a job about one table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     /// The decimal mark of numbers in text. Also for a single column.

@@ -326,16 +326,16 @@ pub struct ColumnJob {
     /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderJob>,
-    /// The decimal mark of its numbers, if not that of [input].
+    /// The decimal mark of its numbers, if not that of `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
-    /// What separates thousands of its numbers, if not as in [input]; a space that does not break counts as a space.
+    /// What separates thousands of its numbers, if not as in `[input]`; a space that does not break counts as a space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thousands: Option<char>,
-    /// Texts that stand for a missing value in this column, instead of those of [input].
+    /// Texts that stand for a missing value in this column, instead of those of `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Vec<String>>,
-    /// How its dates are written, if not as in [input].
+    /// How its dates are written, if not as in `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_format: Option<String>,
 }
