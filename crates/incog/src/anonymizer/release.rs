@@ -8,7 +8,6 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
 use crate::claim::release::VerifiedRelease;
-#[cfg(feature = "parquet")]
 use crate::claim::release::released;
 use crate::file::STANDARD;
 use crate::job::{Output, OutputOrder};

@@ -37,7 +37,9 @@ pub(crate) struct Dialect {
     /// What text is written in; found out unless given.
     pub(crate) encoding: Option<&'static Encoding>,
     /// The sheet of a workbook, and which of its cells.
+    #[cfg_attr(not(feature = "sheets"), expect(dead_code, reason = "only workbooks have sheets"))]
     pub(crate) sheet: Option<String>,
+    #[cfg_attr(not(feature = "sheets"), expect(dead_code, reason = "only workbooks have sheets"))]
     pub(crate) range: Option<String>,
     /// Are numbers written with a decimal comma, somewhere?
     pub(crate) has_decimal_comma: bool,

@@ -11,8 +11,10 @@ use incog_core::{Error, Result};
 
 use crate::file::encoding::{self, Decoded, Foreign};
 use crate::file::{FileFormat, open_data, unreadable};
+#[cfg(any(feature = "parquet", feature = "sheets"))]
+use crate::source::CellType;
 use crate::source::options::Dialect;
-use crate::source::{CellType, Format, check_width, checked_header, json_lines};
+use crate::source::{Format, check_width, checked_header, json_lines};
 
 /// What data files are called in messages.
 const WHAT: &str = "the data file";

@@ -105,7 +105,6 @@ impl Buckets {
     }
 
     /// The same, column by column.
-    #[cfg(feature = "parquet")]
     pub(super) fn columns(&self, bucket: usize) -> Vec<Vec<u32>> {
         let (n_rows, bytes) = self.shuffled(bucket);
         let row_bytes = self.row_bytes();
@@ -176,7 +175,6 @@ fn code_at(bytes: &[u8], at: usize, width: u8) -> u32 {
 }
 
 /// The codes of a column of rows that follow each other: a loop for each width.
-#[cfg(feature = "parquet")]
 fn column_of<const WIDTH: u8>(bytes: &[u8], start: usize, row_bytes: usize, n_rows: usize) -> Vec<u32> {
     (0..n_rows).map(|row| code_at(bytes, row * row_bytes + start, WIDTH)).collect()
 }

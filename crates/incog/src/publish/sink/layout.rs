@@ -125,6 +125,7 @@ pub(crate) struct TypedColumn<'a> {
     /// The labels, each in the canonical form of its kind; a label that no released row has may be null.
     pub(crate) labels: Vec<Cow<'a, str>>,
     /// Does a released row have null?
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "of all formats, these say it"))]
     pub(crate) has_null: bool,
     /// The type that it came with.
     #[cfg(feature = "parquet")]
@@ -153,12 +154,11 @@ impl<'a> TypedColumn<'a> {
             #[cfg(feature = "parquet")]
             kept: if let Wanted::Kept(of) = wanted { Some(of.clone()) } else { None },
         };
-        let has_kinds = !matches!(format, FileFormat::Parquet | FileFormat::Arrow);
         let is_as_it_is = match wanted {
             Wanted::Text => true,
             Wanted::Found(_) | Wanted::Number => false,
             #[cfg(feature = "parquet")]
-            Wanted::Kept(_) => !has_kinds,
+            Wanted::Kept(_) => matches!(format, FileFormat::Parquet | FileFormat::Arrow),
         };
         let as_they_are = |labels: Vec<&'a str>| labels.into_iter().map(Cow::Borrowed).collect();
         if is_as_it_is && !has_null_label {
