@@ -22,8 +22,14 @@ fuzz_target!(|bytes: &[u8]| {
     if header.iter().any(|name| name.contains(CANARY)) {
         return;
     }
-    let claims =
-        Claims { quasi_identifiers: header, k: 2, columns: None, sensitive: Vec::new(), source: None };
+    let claims = Claims {
+        quasi_identifiers: header,
+        k: 2,
+        combinations: None,
+        columns: None,
+        sensitive: Vec::new(),
+        source: None,
+    };
     let report = check(&*released, &claims);
     assert!(!format!("{report:?}").contains(CANARY), "a finding contains a cell");
 });
