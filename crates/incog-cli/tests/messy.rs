@@ -205,3 +205,22 @@ fn numbers_that_may_have_lost_their_zeros_are_a_warning() {
     assert!(!folder.done(&["anonymize", "job.toml", "-o", "release.csv"]).stderr.contains(says));
     assert!(!folder.done(&["hierarchy", "check", "job.toml"]).text().contains("leading zeros"));
 }
+
+#[test]
+fn two_spellings_of_one_value_are_two_values() {
+    let folder = Folder::empty();
+    folder.write("data.csv", "day\n13.01.2003\n13.01.2003\n14.01.2003\n14.01.2003\n");
+    folder.write(
+        "job.toml",
+        "[input]\npath = \"data.csv\"\ndate_format = \"%d.%m.%Y\"\n[policy]\nk = 2\n\
+         [columns.day]\nrole = \"quasi-identifier\"\nhierarchy = { dates = [\"year\"] }\n",
+    );
+    folder.done(&["anonymize", "job.toml", "--order", "input", "-o", "release.jsonl"]);
+    folder.done(&["verify", "release.jsonl", "--job", "job.toml"]);
+    let honest = folder.read("release.jsonl");
+    assert_eq!(honest.matches("\"2003-01-13\"").count(), 2, "{honest}");
+    // The first row stands alone now, for whoever looks at the text.
+    folder.write("release.jsonl", honest.replacen("2003-01-13", "2003-01-13T00:00:00", 1));
+    let said = folder.run(&["verify", "release.jsonl", "--job", "job.toml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+}
