@@ -178,6 +178,8 @@ fn message(progress: &Progress) -> Option<String> {
         Stage::Ranking => format!("ranking: at most {} nodes left", progress.nodes_open()),
         Stage::Verifying => "verifying".to_owned(),
         Stage::Writing => format!("writing: {} rows", progress.rows()),
+        // A stage of a later library.
+        _ => return None,
     })
 }
 

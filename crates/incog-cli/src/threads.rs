@@ -16,8 +16,9 @@ use crate::output::eprint_error;
 /// As much as threads have by default.
 const STACK: usize = 2 << 20;
 
-/// What a thread takes beside its stack before it does anything.
-const ROOM: usize = 1 << 20;
+/// Bytes that must be free beside its stack before a thread begins. It takes some hundred of them, but the C library asks the system
+/// for a megabyte at a time where its heap cannot grow, and ends the process where it does not get it.
+const ROOM: usize = 4 << 20;
 
 /// A thread that is there and at work, or `None` where there is no room for one. A thread that finds no room when it begins would take
 /// the process with it; so there is only one at a time that begins.

@@ -20,6 +20,7 @@ pub struct Progress {
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Rows are read.
     Reading,

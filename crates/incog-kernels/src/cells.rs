@@ -136,7 +136,9 @@ mod tests {
 
     #[test]
     fn cells_stop_at_the_most_they_can_hold() {
-        for (cell, rows) in (0..=u8::MAX).flat_map(|cell| (0..=u8::MAX).map(move |rows| (cell, rows))) {
+        // In Miri, which is slow, some of them, the greatest among them.
+        let some = || (0..=u8::MAX).step_by(if cfg!(miri) { 15 } else { 1 });
+        for (cell, rows) in some().flat_map(|cell| some().map(move |rows| (cell, rows))) {
             let mut sum = cell;
             add_rows(&mut sum, rows);
             assert_eq!(sum, cell.saturating_add(rows));
@@ -145,7 +147,9 @@ mod tests {
 
     #[test]
     fn cells_are_counted_and_found_as_the_definition_says() {
-        for n in [0, 1, 31, 32, 33, 64, 100, 1000] {
+        let sizes: &[usize] =
+            if cfg!(miri) { &[0, 1, 31, 32, 33, 100] } else { &[0, 1, 31, 32, 33, 64, 100, 1000] };
+        for &n in sizes {
             let cells = cells(n);
             for k in [0, 1, 2, 5, 127, 128, 129, 254, 255] {
                 let expected: Vec<(usize, u8)> =

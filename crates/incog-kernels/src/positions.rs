@@ -78,7 +78,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Miri takes a second for some thousand bytes.
+    fn config() -> ProptestConfig {
+        let cases = if cfg!(miri) { 8 } else { 256 };
+        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    }
+
     proptest! {
+        #![proptest_config(config())]
         #[test]
         fn every_place_is_found_and_no_other(text in proptest::collection::vec(0_u8..9, 0..300), wanted: [u8; 4]) {
             let wanted = wanted.map(|byte| byte % 10);

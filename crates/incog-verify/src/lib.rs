@@ -197,6 +197,7 @@ pub enum ClaimKind {
 
 /// One claim, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// What it is about.
     pub kind: ClaimKind,
@@ -208,6 +209,13 @@ pub struct Finding {
     pub holds: bool,
 }
 
+impl Finding {
+    /// A claim about something, what was found, and whether they agree.
+    pub fn new(kind: ClaimKind, claim: impl Into<String>, holds: bool, found: impl Into<String>) -> Self {
+        Finding { kind, claim: claim.into(), found: found.into(), holds }
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {} ({})", if self.holds { "pass" } else { "FAIL" }, self.claim, self.found)
@@ -216,6 +224,7 @@ impl fmt::Display for Finding {
 
 /// All claims with what was found, and what was measured beside them.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// Claims.
     pub findings: Vec<Finding>,

@@ -24,6 +24,7 @@ use crate::written::Style;
 
 /// What a release reaches on one sensitive column. Without rows there is nothing to measure.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Measured {
     /// The column.
     pub column: String,

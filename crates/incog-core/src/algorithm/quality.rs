@@ -75,6 +75,7 @@ pub(crate) fn is_past(moment: Option<Instant>) -> bool {
 
 /// How much of a lattice was judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Judged {
     /// Nodes that were judged.
     pub nodes: u64,

@@ -202,14 +202,10 @@ impl Verifier {
     /// What there is to say of a record's signature, which was found to be right when it was read.
     fn signed(&self, record: Record) -> Option<Finding> {
         let key = record.publisher?;
-        Some(Finding {
-            kind: ClaimKind::Signature,
-            claim: "the record is signed".into(),
-            found: match self.publisher {
-                Some(_) => "with the publisher's key".into(),
-                None => format!("with {key}; whether that is the publisher's, --publisher tells"),
-            },
-            holds: true,
-        })
+        let found = match self.publisher {
+            Some(_) => "with the publisher's key".to_owned(),
+            None => format!("with {key}; whether that is the publisher's, --publisher tells"),
+        };
+        Some(Finding::new(ClaimKind::Signature, "the record is signed", true, found))
     }
 }

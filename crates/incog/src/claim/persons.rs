@@ -50,12 +50,12 @@ pub(crate) fn persons_of(
     }];
     let report = check(&release, &claims);
     let fewest = report.fewest_persons;
-    let finding = Finding {
-        kind: ClaimKind::Persons,
-        claim: persons_claim(k, unit),
-        found: fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
-        holds: report.findings.iter().all(|finding| finding.holds),
-    };
+    let finding = Finding::new(
+        ClaimKind::Persons,
+        persons_claim(k, unit),
+        report.findings.iter().all(|finding| finding.holds),
+        fewest.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
+    );
     let mut findings = vec![finding];
     let of_values = Claims {
         quasi_identifiers: claims.quasi_identifiers,
@@ -82,11 +82,8 @@ pub(crate) fn persons_anew(
     let Some(unit) = &plan.job.policy.unit else {
         return Ok(None);
     };
-    let finding = |found: &str| Finding {
-        kind: ClaimKind::Persons,
-        claim: persons_claim(plan.job.policy.k.unsigned_abs(), unit),
-        found: found.to_owned(),
-        holds: false,
+    let finding = |found: &str| {
+        Finding::new(ClaimKind::Persons, persons_claim(plan.job.policy.k.unsigned_abs(), unit), false, found)
     };
     let refused = |found: &str| {
         Ok(Some(Persons { findings: vec![finding(found)], undecided: Vec::new(), fewest: None }))

@@ -244,15 +244,15 @@ impl Folder {
 
     fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> Report {
         let mut report = self.check_tables(kind, claims);
-        report.findings.push(Finding {
-            kind: ClaimKind::Files,
-            claim: "the folder holds the files of the release and its record, and nothing else".into(),
-            found: match self.n_others {
-                0 => "it does".into(),
+        report.findings.push(Finding::new(
+            ClaimKind::Files,
+            "the folder holds the files of the release and its record, and nothing else",
+            self.n_others == 0,
+            match self.n_others {
+                0 => "it does".to_owned(),
                 n => format!("it holds {n} other files, which nobody has checked"),
             },
-            holds: self.n_others == 0,
-        });
+        ));
         report
     }
 

@@ -26,6 +26,7 @@ use crate::file::{Packing, STANDARD};
 /// A format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FileFormat {
     /// Delimited text, in UTF-8 unless `encoding` says otherwise.
     Csv,

@@ -173,12 +173,8 @@ pub(crate) fn record_claim(n_unknown: usize, of: usize) -> String {
 
 /// Whether a record is what it should be, given the first difference.
 pub(crate) fn compared(difference: Option<String>, claim: &str) -> Finding {
-    Finding {
-        kind: ClaimKind::Record,
-        claim: claim.to_owned(),
-        holds: difference.is_none(),
-        found: difference.unwrap_or_else(|| "no difference".to_owned()),
-    }
+    let holds = difference.is_none();
+    Finding::new(ClaimKind::Record, claim, holds, difference.unwrap_or_else(|| "no difference".to_owned()))
 }
 
 /// The same, and the digest of the same file.

@@ -29,6 +29,7 @@ use crate::plan::{Chosen, Plan, Route};
 /// # Ok::<(), incog::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Listing {
     /// The minimal ones.
     Minimal,

@@ -27,6 +27,7 @@ use crate::report::search::{PolicyReport, every};
 /// # Ok::<(), incog::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct SubsetsReport {
     /// The quasi-identifiers, in declared order.
     pub quasi_identifiers: Vec<String>,
@@ -59,6 +60,7 @@ pub struct SubsetsReport {
 /// # Ok::<(), incog::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct SubsetReport {
     /// Its columns.
     pub columns: Vec<String>,

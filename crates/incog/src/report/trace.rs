@@ -26,6 +26,7 @@ const MAX_PRINTED: u64 = 500;
 /// # Ok::<(), incog::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct TraceReport {
     text: String,
     is_any: bool,
