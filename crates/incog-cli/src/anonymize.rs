@@ -8,7 +8,7 @@ use incog::unstable::cli::key_of;
 use incog::{Anonymizer, AnyJob, Error, ErrorKind, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
-use crate::output::eprint_error;
+use crate::output::{Format, eprint_error, print};
 use crate::overrides::{JobArguments, from_here};
 use crate::signals::show_progress;
 
@@ -21,11 +21,14 @@ pub(crate) struct Arguments {
     /// Apply the levels of this record's release to DATA; rows are suppressed and verified anew
     #[arg(long, value_name = "RECORD")]
     replay: Option<PathBuf>,
+    /// How to print the summary: text goes to standard error; JSON to standard output, unless the release does
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
-    let Arguments { job, output, replay } = arguments;
+    let Arguments { job, output, replay, format } = arguments;
     let anonymizer = match replay {
         None => {
             let mut job = job.any_job()?;
@@ -37,8 +40,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     match anonymizer.progress(progress.shared()).is_last().publish() {
         Ok(published) => {
             progress.done();
-            // Standard output may be the release itself: the summary is for people.
-            eprint_error(published.to_string().trim_end());
+            // Standard output may be the release itself.
+            match format {
+                Format::Json if published.path != Path::new("-") => print(&(published.to_json() + "\n"))?,
+                Format::Json => eprint_error(&published.to_json()),
+                Format::Text => eprint_error(published.to_string().trim_end()),
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if error.kind() == ErrorKind::Impossible => {

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use incog::unstable::cli::MODELS;
 use incog::{Anonymizer, Result};
 
-use crate::output::print;
+use crate::output::{Format, print};
 use crate::overrides::JobArguments;
 use crate::signals::show_progress;
 
@@ -25,14 +24,6 @@ pub(crate) struct Arguments {
     /// Where to write a chart of the losses, as SVG
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A readable table
-    Text,
-    /// One JSON object
-    Json,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {

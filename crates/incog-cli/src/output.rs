@@ -4,6 +4,15 @@ use std::io::Write;
 
 use incog::{Error, ErrorKind, Result};
 
+/// How a command prints what it has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
 /// Writes data to stdout. A reader that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();

@@ -4,10 +4,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use incog::{Anonymizer, Error, Listing, Result};
 
-use crate::output::print;
+use crate::output::{Format, print};
 use crate::overrides::JobArguments;
 use crate::signals::show_progress;
 
@@ -33,14 +32,6 @@ pub(crate) struct Arguments {
     /// With a range of k: where to write a chart of the best score for each k, as SVG
     #[arg(long, visible_alias = "svg", value_name = "FILE")]
     chart: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A readable table
-    Text,
-    /// One JSON object
-    Json,
 }
 
 pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {

@@ -5,6 +5,7 @@ mod folder;
 use std::io::Write;
 
 use folder::{FLAGS, Folder, people};
+use serde_json::Value;
 
 /// Releases some data by flags.
 fn release(folder: &Folder, data: &[&str], output: &str) {
@@ -110,6 +111,33 @@ fn nothing_comes_out_of_a_pipe_unless_all_is_well() {
     folder.write("data.csv", people(0..60).replace("10103", "20095"));
     folder.run_with_input(&piped, "data.csv").failed(2, &["no row for 1 of 5 values"]);
     assert_eq!(folder.files(), before);
+}
+
+#[test]
+fn the_summary_as_json_is_on_standard_output_unless_the_release_is() {
+    let folder = Folder::new();
+    let json = ["anonymize", "incog.toml", "--format", "json"];
+    let said = folder.run(&json);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    let summary: Value = serde_json::from_str(&said.stdout).unwrap();
+    let record = folder.json("release.csv.incog.json");
+    assert_eq!(summary["path"], "release.csv");
+    assert_eq!(summary["record"], "release.csv.incog.json");
+    assert_eq!(summary["suppressed_rows"], record["suppressed_rows"]);
+    assert_eq!(summary["released_rows"], folder.read("release.csv").lines().count() as u64 - 1);
+    assert_eq!(summary["verified"], true);
+    assert!(summary["smallest_group"].as_u64() >= Some(5));
+    let levels: Vec<_> =
+        summary["columns"].as_array().unwrap().iter().map(|column| &column["name"]).collect();
+    assert_eq!(levels, ["age", "sex", "zip"]);
+    let piped = folder.run(&[&json[..], &["-o", "-"]].concat());
+    assert_eq!((piped.code, piped.stdout), (Some(0), folder.read("release.csv")));
+    let of_piped: Value = serde_json::from_str(&piped.stderr).unwrap();
+    assert_eq!((&of_piped["path"], &of_piped["record"]), (&Value::from("-"), &Value::Null));
+    assert_eq!(of_piped["findings"], summary["findings"]);
+    // Nothing is nothing for programs, too.
+    let none = folder.run(&[&json[..], &["-k", "61"]].concat());
+    assert_eq!((none.code, none.stdout.as_str()), (Some(1), ""));
 }
 
 #[test]

@@ -195,6 +195,25 @@ pub enum ClaimKind {
     Signature,
 }
 
+impl ClaimKind {
+    /// Its name, for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ClaimKind::Columns => "columns",
+            ClaimKind::Anonymity => "anonymity",
+            ClaimKind::Persons => "persons",
+            ClaimKind::Sensitive => "sensitive",
+            ClaimKind::Rows => "rows",
+            ClaimKind::Recoding => "recoding",
+            ClaimKind::Structure => "structure",
+            ClaimKind::Keys => "keys",
+            ClaimKind::Files => "files",
+            ClaimKind::Record => "record",
+            ClaimKind::Signature => "signature",
+        }
+    }
+}
+
 /// One claim, and what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod findings;
 pub(crate) mod frontier;
 pub(crate) mod release;
+mod release_json;
 pub(crate) mod search;
 pub(crate) mod subsets;
 pub(crate) mod trace;

@@ -226,7 +226,7 @@ impl ReleaseReport {
     }
 
     /// Groups of rows, or classes of persons.
-    fn n_groups(&self) -> u64 {
+    pub(crate) fn n_groups(&self) -> u64 {
         self.checked.group_sizes.iter().map(|(_, groups)| groups).sum()
     }
 
