@@ -6,6 +6,7 @@ The parts, each a command of its own:
   end-to-end  a whole run on Lands End beside DuckDB copying the same file, CSV and Parquet, two threads and one (end_to_end.py)
   large       a hundred million rows within 4 GB, and the same bytes whatever the memory (large.py)
   anjana      the best release of Adult beside ANJANA's (anjana.py)
+  formats     workbooks beside openpyxl, and numbers of many digits beside short ones (formats.py)
   growth      time by rows, quasi-identifiers, k, suppression and lattice, as charts (`incog-bench -- growth`)
 
 The table comes last, below the machine it was measured on; what the parts printed is in the target folder, or with `--record`
@@ -33,7 +34,7 @@ import large
 from peers import FOLDER, PROJECT
 
 RESULTS = PROJECT / "bench" / "results"
-PARTS = ["fast", "end-to-end", "large", "anjana", "growth"]
+PARTS = ["fast", "end-to-end", "large", "anjana", "formats", "growth"]
 
 
 @dataclass
@@ -135,23 +136,31 @@ def beside_anjana():
         yield Claim("anjana", f"{where}: loss / ANJANA's", ratio("incog_loss", "anjana_loss"), at_most=1, unit=" ×")
 
 
-CLAIMS = [*searches(), *whole_runs(), *large_tables(), *beside_anjana()]
+def other_formats():
+    where = "workbook of 100,000 x 20 cells to a verified release"
+    yield Claim("formats", f"{where}: openpyxl's time for reading it / ours", lambda it: it["xlsx_ratio"], at_least=10, unit=" ×")
+    where = "1 M rows of CSV, decimals in intervals"
+    yield Claim("formats", f"{where}: time with 15 digits / with 4", lambda it: it["decimals_ratio"], at_most=1.3, unit=" ×")
+
+
+CLAIMS = [*searches(), *whole_runs(), *large_tables(), *beside_anjana(), *other_formats()]
 
 
 def commands(arguments, folder, plots):
     """What runs for each part."""
     bench, python = PROJECT / "target" / "release" / "incog-bench", [sys.executable]
     rounds = [] if arguments.rounds is None else ["--rounds", str(arguments.rounds)]
-    landsend, rows, sizes, patience = [], [], [], []
+    landsend, rows, sizes, scale, patience = [], [], [], [], []
     if arguments.quick:
         rounds, landsend, rows = ["--rounds", "1"], ["--landsend-rows", "200000"], ["--rows", "200000"]
-        patience = ["--patience", "1000"]
+        patience, scale = ["--patience", "1000"], ["--scale", "10"]
         sizes = ["--rows", "2000000", "--small", "200000", "--csv-rows", "2000000", "--csv-memory", "128MB"]
     return {
         "fast": [bench, "fast", *rounds, *landsend, "--json", folder / "fast.json"],
         "end-to-end": [*python, "bench/end_to_end.py", *rounds, *rows, "--json", folder / "end-to-end.json"],
         "large": [*python, "bench/large.py", *rounds, *sizes, "--json", folder / "large.json"],
         "anjana": [*python, "bench/anjana.py", *rounds, "--json", folder / "anjana.json"],
+        "formats": [*python, "bench/formats.py", *rounds, *scale, "--json", folder / "formats.json"],
         "growth": [bench, "growth", *rounds, *landsend, *patience, "--plots", plots.relative_to(PROJECT)],
     }
 

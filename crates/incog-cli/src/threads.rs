@@ -69,10 +69,11 @@ pub(crate) fn expect_memory_to_end() {
         if let Ok(mut reserve) = RESERVE.try_lock() {
             *reserve = Vec::new();
         }
-        let _left = incog::unstable::cli::leave_nothing_at_once();
+        // Held until the process has ended.
+        std::mem::forget(incog::unstable::cli::leave_nothing_at_once());
         eprint_error("error: the memory that the process may have is not enough");
         eprint_error("\nhint: allow it more (ulimit -v), or keep less of the table in memory: --memory");
-        std::process::exit(2);
+        2
     });
 }
 

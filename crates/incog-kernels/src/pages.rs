@@ -66,12 +66,12 @@ fn advised(memory: *mut u8, size: usize) -> *mut u8 {
 /// Who asks for more may have read the number in a damaged file, and is told that it cannot be had.
 const ANYTHING: usize = 1 << 30;
 
-static INSTEAD: OnceLock<fn()> = OnceLock::new();
+static INSTEAD: OnceLock<fn() -> i32> = OnceLock::new();
 static IS_OUT: AtomicBool = AtomicBool::new(false);
 
-/// What is done, once, when [`LargePages`] is refused memory: to clean up, to say so and to end the process. It may find that it
-/// is refused memory, too; then, and if it returns, the process is aborted.
-pub fn when_out_of_memory(instead: fn()) {
+/// What is done, once, when [`LargePages`] is refused memory: to clean up and to say so. The process ends with the code that it returns, at
+/// once: what else is done at the end of a process might need memory. If it is refused memory itself, the process is aborted.
+pub fn when_out_of_memory(instead: fn() -> i32) {
     // The first one stays.
     let _ = INSTEAD.set(instead);
 }
@@ -103,13 +103,28 @@ fn is_refused(size: usize) {
     };
     if !IS_OUT.swap(true, Ordering::AcqRel) {
         IS_MINE.set(true);
-        instead();
+        end_at_once(instead());
     } else if !IS_MINE.get() {
         // Another thread is about to end the process; this one must not abort it.
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a call of the system")]
+fn end_at_once(code: i32) -> ! {
+    // SAFETY: it takes any number, and does not come back.
+    unsafe extern "C" {
+        safe fn _exit(code: std::ffi::c_int) -> !;
+    }
+    _exit(code)
+}
+
+#[cfg(not(unix))]
+fn end_at_once(code: i32) -> ! {
+    std::process::exit(code)
 }
 
 // Miri knows no such call.

@@ -1,5 +1,7 @@
 //! A cell of a sheet as text.
 
+use std::fmt::Write;
+
 use calamine::{Data, DataRef, ExcelDateTime};
 
 /// What a cell holds.
@@ -13,22 +15,22 @@ pub(crate) enum Holds {
     Value,
 }
 
-/// Writes a cell's text; tells what the cell holds.
+/// Writes a cell's text behind what is there; tells what the cell holds.
 pub(crate) fn write(cell: &DataRef<'_>, text: &mut String) -> Holds {
-    text.clear();
+    let before = text.len();
     match cell {
         DataRef::Empty => return Holds::Nothing,
         DataRef::String(string) => text.push_str(string),
         DataRef::SharedString(string) => text.push_str(string),
         DataRef::Error(error) => text.push_str(&error.to_string()),
         DataRef::Int(number) => return value(text, &number.to_string()),
-        DataRef::Float(number) => return value(text, &of_float(*number)),
+        DataRef::Float(number) => return write_float(*number, text),
         DataRef::Bool(is_true) => return value(text, if *is_true { "true" } else { "false" }),
         DataRef::DateTime(time) => return value(text, &of_time(time)),
         DataRef::DateTimeIso(iso) => return value(text, &of_iso(iso)),
         DataRef::DurationIso(iso) => return value(text, iso),
     }
-    if text.is_empty() { Holds::Nothing } else { Holds::Text }
+    if text.len() == before { Holds::Nothing } else { Holds::Text }
 }
 
 /// The same for a cell that has its text.
@@ -39,7 +41,7 @@ pub(crate) fn write_owned(cell: &Data, text: &mut String) -> Holds {
         Data::String(string) => text.push_str(string),
         Data::Error(error) => text.push_str(&error.to_string()),
         Data::Int(number) => return value(text, &number.to_string()),
-        Data::Float(number) => return value(text, &of_float(*number)),
+        Data::Float(number) => return write_float(*number, text),
         Data::Bool(is_true) => return value(text, if *is_true { "true" } else { "false" }),
         Data::DateTime(time) => return value(text, &of_time(time)),
         Data::DateTimeIso(iso) => return value(text, &of_iso(iso)),
@@ -53,13 +55,16 @@ fn value(text: &mut String, written: &str) -> Holds {
     Holds::Value
 }
 
-/// The shortest text that reads back as the same number; whole numbers have no point.
-pub(crate) fn of_float(number: f64) -> String {
+/// Writes the shortest text that reads back as the same number, behind what is there; whole numbers have no point.
+pub(crate) fn write_float(number: f64, text: &mut String) -> Holds {
     if number == 0.0 {
-        return "0".to_owned();
+        return value(text, "0");
     }
-    let text = format!("{number:?}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    let _ = write!(text, "{number:?}");
+    if text.ends_with(".0") {
+        text.truncate(text.len() - 2);
+    }
+    Holds::Value
 }
 
 fn of_time(time: &ExcelDateTime) -> String {
@@ -110,7 +115,9 @@ mod tests {
             (1e300, "1e300"),
             (1234567.0, "1234567"),
         ] {
-            assert_eq!(of_float(number), text);
+            let mut written = "1.0".to_owned();
+            write_float(number, &mut written);
+            assert_eq!(written, format!("1.0{text}"));
             assert_eq!(text.parse::<f64>().unwrap(), number);
         }
         let time = |value: f64| of_time(&ExcelDateTime::new(value, ExcelDateTimeType::DateTime, false));

@@ -7,9 +7,9 @@
 //! Memory: the codes of all rows, and of the workbook what its reader keeps (its shared texts). A sheet whose cells stand far apart costs
 //! no more than its cells: `.xlsx` is read cell by cell.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek};
 
-use calamine::{Ods, Reader, Xls, Xlsx, XlsxError, open_workbook_from_rs};
+use calamine::{DataRef, Ods, Reader, Xls, Xlsx, XlsxCellReader, XlsxError, open_workbook_from_rs};
 use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
 
@@ -81,13 +81,77 @@ fn read_xlsx(bytes: Vec<u8>, selection: &Selection<'_>) -> Result<Sheet> {
     let (name, picked) = sheet_of(&book.sheet_names(), selection.sheet)?;
     let mut table = Table::new(selection)?;
     let mut cells = book.worksheet_cells_reader(&name).map_err(|error| unreadable(&error.to_string()))?;
-    let mut text = String::new();
-    while let Some(cell) = cells.next_cell().map_err(|error| unreadable(&error.to_string()))? {
-        let (row, column) = cell.get_position();
-        let holds = cell::write(cell.get_value(), &mut text);
-        table.take(row, column, holds, &text)?;
+    // While cells are read, the columns take those that were read before.
+    let (mut read, mut taken) = (Batch::default(), Batch::default());
+    loop {
+        let (is_more, took) = rayon::join(|| read.fill(&mut cells), || taken.pass_on(&mut table));
+        took?;
+        let is_more = is_more?;
+        std::mem::swap(&mut read, &mut taken);
+        if !is_more {
+            taken.pass_on(&mut table)?;
+            return table.finish(picked);
+        }
     }
-    table.finish(picked)
+}
+
+/// Cells that were read and are in no column yet.
+#[derive(Default)]
+struct Batch {
+    /// Row, column, and what is there.
+    cells: Vec<(u32, u32, Value)>,
+    /// The texts of all, one after the other.
+    texts: String,
+}
+
+/// What is in a cell. A number becomes text where there is time for it.
+enum Value {
+    Number(f64),
+    /// Up to where in the texts.
+    Text(Holds, usize),
+}
+
+impl Batch {
+    /// Cells that are read at a time.
+    const CELLS: usize = 1 << 14;
+
+    /// Reads cells; false if there are no more.
+    fn fill<R: Read + Seek>(&mut self, reader: &mut XlsxCellReader<'_, R>) -> Result<bool> {
+        while self.cells.len() < Self::CELLS {
+            let Some(cell) = reader.next_cell().map_err(|error| unreadable(&error.to_string()))? else {
+                return Ok(false);
+            };
+            let (row, column) = cell.get_position();
+            let value = match cell.get_value() {
+                DataRef::Float(number) => Value::Number(*number),
+                value => Value::Text(cell::write(value, &mut self.texts), self.texts.len()),
+            };
+            self.cells.push((row, column, value));
+        }
+        Ok(true)
+    }
+
+    /// Gives the cells to the table, and has none any more.
+    fn pass_on(&mut self, table: &mut Table<'_>) -> Result<()> {
+        let mut start = 0;
+        let mut number = String::new();
+        for &(row, column, ref value) in &self.cells {
+            match *value {
+                Value::Number(value) => {
+                    number.clear();
+                    let holds = cell::write_float(value, &mut number);
+                    table.take(row, column, holds, &number)?;
+                }
+                Value::Text(holds, end) => {
+                    table.take(row, column, holds, &self.texts[start..end])?;
+                    start = end;
+                }
+            }
+        }
+        self.cells.clear();
+        self.texts.clear();
+        Ok(())
+    }
 }
 
 fn read_range<R>(mut book: R, selection: &Selection<'_>) -> Result<Sheet>
