@@ -16,6 +16,7 @@ mod mondrian;
 mod plot;
 mod relational;
 mod table;
+mod tuning;
 mod tuples;
 
 use std::hint::black_box;
@@ -53,7 +54,7 @@ struct Arguments {
     /// Where charts go
     #[arg(long, default_value = "bench/results")]
     plots: PathBuf,
-    /// Where `fast` writes its figures as JSON
+    /// Where `fast` and `tuning` write their figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Skip contestants that took longer than this many times base with fewer attributes, or rows, or nodes
@@ -91,6 +92,8 @@ enum Suite {
     Growth,
     /// Every judge on every case against the one that is chosen
     Choose,
+    /// One short case, named by `--only`, for `bench/tuning.py`; no part of `all`
+    Tuning,
 }
 
 /// An algorithm of the paper: a traversal with a judge.
@@ -140,6 +143,9 @@ const PAPER: [Contestant; 10] = [
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if arguments.suite == Suite::Tuning {
+        return tuning::suite(&arguments);
+    }
     let runs = |suite| arguments.suite == suite || arguments.suite == Suite::All;
     say(&dataset::machine());
     if runs(Suite::Adult) || runs(Suite::AdultK) || runs(Suite::Cube) {

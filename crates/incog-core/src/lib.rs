@@ -23,6 +23,7 @@ pub mod error;
 pub mod registry;
 pub mod progress;
 pub mod hash;
+pub mod tuning;
 pub mod value;
 pub mod table;
 pub mod hierarchy;
@@ -38,3 +39,12 @@ pub mod relational;
 
 pub use error::{Error, ErrorKind, Result};
 pub use progress::{Progress, Stage};
+
+/// The tuned constants of all components.
+#[cfg(feature = "tuning")]
+fn tuned_constants() -> impl Iterator<Item = &'static (dyn tuning::Adjustable + Sync)> {
+    [frequency::tuning::ALL, judge::tuning::ALL, algorithm::optimum::tuning::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
+}

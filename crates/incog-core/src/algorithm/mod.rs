@@ -31,7 +31,7 @@ mod samarati;
 mod incognito;
 mod subsets;
 mod cover;
-mod optimum;
+pub(crate) mod optimum;
 mod best;
 mod every_k;
 mod top_down;

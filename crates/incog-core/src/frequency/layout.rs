@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::key::{BitKey, Wide};
+use crate::frequency::tuning;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::lattice::Grouping;
 
@@ -227,14 +228,11 @@ impl KeyLayout {
     }
 }
 
-/// Bits. An attribute with at most this many has its bits as code.
-const MAX_CODE_BITS: u32 = 16;
-
 impl Bits {
     /// A small number that tells the labels at level 0 apart: the attribute's bits in a key where they are few, else the
     /// label.
     fn code_of_value(&self, value: usize) -> u32 {
-        if self.kept[0] > MAX_CODE_BITS {
+        if self.kept[0] > tuning::CODE_BITS.get() {
             return self.labels[0][value];
         }
         let mut code = 0;
@@ -359,15 +357,17 @@ impl<K: BitKey> Packed<K> {
     /// The keys of all records, given a column of value codes per attribute.
     pub(crate) fn pack_columns(&self, n_rows: usize, columns: &[&[u32]]) -> Vec<K> {
         // Column by column within a block: each value table stays in cache while the block's keys do too.
-        const BLOCK: usize = 4096;
+        let n_block = tuning::PACK_BLOCK.get();
         let mut keys = vec![K::zeros(self.n_bits); n_rows];
-        keys.par_chunks_mut(BLOCK).with_min_len(8).enumerate().for_each(|(block, keys)| {
-            for (values, codes) in self.values.iter().zip(columns) {
-                for (key, &code) in keys.iter_mut().zip(&codes[block * BLOCK..]) {
-                    key.unite(&values[code as usize]);
+        keys.par_chunks_mut(n_block).with_min_len(tuning::PACK_BLOCKS_PER_TASK.get()).enumerate().for_each(
+            |(block, keys)| {
+                for (values, codes) in self.values.iter().zip(columns) {
+                    for (key, &code) in keys.iter_mut().zip(&codes[block * n_block..]) {
+                        key.unite(&values[code as usize]);
+                    }
                 }
-            }
-        });
+            },
+        );
         keys
     }
 
@@ -378,14 +378,14 @@ impl<K: BitKey> Packed<K> {
         read: &(impl Fn(usize, usize, &mut [u32]) -> Result<()> + Sync),
     ) -> Result<Vec<K>> {
         // Large enough to be worth reading, and small enough for the cache.
-        const PART: usize = 1 << 15;
+        let n_part = tuning::PACK_PART.get();
         let mut keys = vec![K::zeros(self.n_bits); n_rows];
-        keys.par_chunks_mut(PART).enumerate().try_for_each_init(
-            || vec![0_u32; PART],
+        keys.par_chunks_mut(n_part).enumerate().try_for_each_init(
+            || vec![0_u32; n_part],
             |codes, (part, keys)| {
                 let codes = &mut codes[..keys.len()];
                 for (attribute, values) in self.values.iter().enumerate() {
-                    read(attribute, part * PART, codes)?;
+                    read(attribute, part * n_part, codes)?;
                     for (key, &code) in keys.iter_mut().zip(&*codes) {
                         key.unite(&values[code as usize]);
                     }
@@ -446,13 +446,13 @@ impl<K: BitKey> Packed<K> {
         attribute: usize,
         visit: &mut dyn FnMut(&[u32]),
     ) {
-        const BLOCK: usize = 4096;
+        let n_block = tuning::CODES_BLOCK.get();
         let bits = &layout.attributes[attribute];
         let (offset, kept) = (bits.end - bits.kept[0], bits.kept[0]);
-        let mut codes = Vec::with_capacity(BLOCK);
-        for keys in keys.chunks(BLOCK) {
+        let mut codes = Vec::with_capacity(n_block);
+        for keys in keys.chunks(n_block) {
             codes.clear();
-            if kept > MAX_CODE_BITS {
+            if kept > tuning::CODE_BITS.get() {
                 codes.extend(keys.iter().map(|key| self.label(layout, key, attribute, 0)));
             } else if kept == 0 {
                 codes.resize(keys.len(), 0);

@@ -16,6 +16,7 @@
 //! keys on a disk ([`Stored`]); a database answers the same question with a query. How to write such a source is told
 //! there.
 
+pub(crate) mod tuning;
 mod key;
 mod layout;
 mod source;

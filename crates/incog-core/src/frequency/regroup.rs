@@ -17,6 +17,7 @@
 
 use crate::frequency::key::{self, BitKey};
 use crate::frequency::layout::{Run, Target};
+use crate::frequency::tuning;
 use crate::hash::Mixer;
 
 /// How to group.
@@ -51,27 +52,6 @@ pub(crate) struct Regrouped<K> {
     pub(crate) assignment: Option<Vec<u32>>,
 }
 
-/// Up to this many bits the dense array (256 KiB) fits the second-level cache: always dense.
-const DENSE_BITS: u32 = 16;
-/// Up to this many bits dense is possible at all: an array of 64 MiB.
-const MAX_DENSE_BITS: u32 = 24;
-/// Beyond the cache, dense still wins while there are not many more cells than keys.
-const CELLS_PER_KEY: usize = 4;
-/// Cells that are looked at together when groups are read off.
-const LINE: usize = 16;
-/// Arrays that are counted in at a time, where they are small.
-const LANES: usize = 4;
-/// Up to this many cells are counted in lanes: all together fit the first-level cache.
-const LANE_CELLS: usize = 1 << 11;
-/// Keys whose cells are computed at a time.
-const BLOCK: usize = 1024;
-/// From this many keys on, one hash table may not fit the cache.
-const PARTITION_FROM: usize = 1 << 18;
-/// How many parts keys are dealt out to.
-const PARTS: usize = 256;
-/// How many keys are looked at to tell whether most are different.
-const SAMPLE: usize = 1 << 14;
-
 /// Groups `keys` by the bits of `target`. Each key stands for one row, or for `weights` rows.
 pub(crate) fn regroup<K: BitKey>(
     keys: &[K],
@@ -87,15 +67,19 @@ pub(crate) fn regroup<K: BitKey>(
     match method {
         Method::Sort => job.sort(),
         Method::Hash => job.hash(),
-        Method::Auto if target.n_bits <= MAX_DENSE_BITS => {
+        Method::Auto if target.n_bits <= tuning::REGROUP_MOST_DENSE_BITS.get() => {
             let n_cells = 1_usize << target.n_bits;
-            if target.n_bits <= DENSE_BITS || n_cells / CELLS_PER_KEY <= keys.len() {
+            if target.n_bits <= tuning::REGROUP_DENSE_BITS.get()
+                || n_cells / tuning::REGROUP_CELLS_PER_KEY.get() <= keys.len()
+            {
                 job.dense(scratch)
             } else {
                 job.hash()
             }
         }
-        Method::Auto if keys.len() >= PARTITION_FROM && job.is_mostly_distinct() => job.partitioned_hash(),
+        Method::Auto if keys.len() >= tuning::PARTITION_FROM.get() && job.is_mostly_distinct() => {
+            job.partitioned_hash()
+        }
         Method::Auto => job.hash(),
     }
 }
@@ -110,11 +94,11 @@ fn count(numbers: &[u32], cells: &mut [u32], n_cells: usize) {
         }
         return;
     }
-    debug_assert_eq!(cells.len(), LANES * n_cells);
+    debug_assert_eq!(cells.len(), tuning::LANES * n_cells);
     let (a, rest) = cells.split_at_mut(n_cells);
     let (b, rest) = rest.split_at_mut(n_cells);
     let (c, d) = rest.split_at_mut(n_cells);
-    let quads = numbers.chunks_exact(LANES);
+    let quads = numbers.chunks_exact(tuning::LANES);
     for &cell in quads.remainder() {
         a[cell as usize] += 1;
     }
@@ -149,7 +133,7 @@ impl<K: BitKey> Job<'_, K> {
     /// Attributes are often correlated: 38 bits may tell apart a few thousand groups only, and then a hash table
     /// stays in the cache.
     fn is_mostly_distinct(&self) -> bool {
-        let sample = self.keys.iter().step_by(self.keys.len() / SAMPLE);
+        let sample = self.keys.iter().step_by(self.keys.len() / tuning::DISTINCT_SAMPLE.get());
         let mut sample: Vec<K> = sample.map(|key| key.masked(&self.target.mask)).collect();
         let n_sampled = sample.len();
         sample.sort_unstable();
@@ -184,7 +168,7 @@ impl<K: BitKey> Job<'_, K> {
 
     fn dense_by(&self, scratch: &mut Scratch, cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
         let n_cells = 1_usize << self.target.n_bits;
-        let n_counters = if n_cells <= LANE_CELLS { n_cells * LANES } else { n_cells };
+        let n_counters = if n_cells <= tuning::LANE_CELLS.get() { n_cells * tuning::LANES } else { n_cells };
         if scratch.cells.len() < n_counters {
             scratch.cells.resize(n_counters, 0);
         }
@@ -192,7 +176,7 @@ impl<K: BitKey> Job<'_, K> {
         // Reading groups off the array means looking at every cell: not if there are more cells than keys.
         if self.weights.is_none()
             && self.assignment == Assignment::Skip
-            && n_cells <= CELLS_PER_KEY * self.keys.len()
+            && n_cells <= tuning::REGROUP_CELLS_PER_KEY.get() * self.keys.len()
         {
             self.count_cells(cells, cell_of)
         } else {
@@ -204,8 +188,8 @@ impl<K: BitKey> Job<'_, K> {
     fn count_cells(&self, cells: &mut [u32], cell_of: impl Fn(&K) -> usize) -> Regrouped<K> {
         let n_cells = 1 << self.target.n_bits;
         if !K::compress(self.keys, &self.target.mask, |numbers| count(numbers, cells, n_cells)) {
-            let mut numbers = [0_u32; BLOCK];
-            for keys in self.keys.chunks(BLOCK) {
+            let mut numbers = [0_u32; tuning::BLOCK];
+            for keys in self.keys.chunks(tuning::BLOCK) {
                 let numbers = &mut numbers[..keys.len()];
                 for (key, number) in keys.iter().zip(&mut *numbers) {
                     *number = cell_of(key) as u32;
@@ -222,7 +206,7 @@ impl<K: BitKey> Job<'_, K> {
         let n_groups = cells.iter().filter(|&&count| count > 0).count();
         let mut keys = Vec::with_capacity(n_groups);
         let mut rows = Vec::with_capacity(n_groups);
-        for (first, cells) in (0..).step_by(LINE).zip(cells.chunks_mut(LINE)) {
+        for (first, cells) in (0..).step_by(tuning::LINE).zip(cells.chunks_mut(tuning::LINE)) {
             // Most cells are of no group: all of a line are looked at together.
             if cells.iter().fold(0, |any, &count| any | count) == 0 {
                 continue;
@@ -311,13 +295,13 @@ impl<K: BitKey> Job<'_, K> {
         let mask = &self.target.mask;
         // A table's slots are numbered by the highest bits of the hash, so parts are by the lowest.
         let mixer = key::mixer();
-        let part_of = |key: &K| key.mix(mixer) as usize % PARTS;
-        let mut sizes = [0_usize; PARTS];
+        let part_of = |key: &K| key.mix(mixer) as usize % tuning::PARTS;
+        let mut sizes = [0_usize; tuning::PARTS];
         for key in self.keys {
             sizes[part_of(&key.masked(mask))] += 1;
         }
-        let mut next = [0_usize; PARTS];
-        for part in 1..PARTS {
+        let mut next = [0_usize; tuning::PARTS];
+        for part in 1..tuning::PARTS {
             next[part] = next[part - 1] + sizes[part - 1];
         }
         let mut dealt = vec![(K::zeros(self.target.n_key_bits), W::default()); self.keys.len()];
@@ -404,13 +388,11 @@ struct Index<K> {
 }
 
 impl<K: BitKey> Index<K> {
-    const FIRST_BITS: u32 = 10;
-
     fn new() -> Self {
         Index {
             keys: Vec::new(),
-            slots: vec![0; 1 << Self::FIRST_BITS],
-            shift: 64 - Self::FIRST_BITS,
+            slots: vec![0; 1 << tuning::FIRST_SLOT_BITS.get()],
+            shift: 64 - tuning::FIRST_SLOT_BITS.get(),
             mixer: key::mixer(),
         }
     }
@@ -542,7 +524,7 @@ mod tests {
     /// Large enough for the choice between one table and many, with few groups and with many.
     #[test]
     fn large_groupings_pick_their_kernel_and_agree() {
-        let n_keys = PARTITION_FROM as u64 + 1000;
+        let n_keys = tuning::PARTITION_FROM.get() as u64 + 1000;
         for n_groups in [50, n_keys - 7] {
             let keys: Vec<u64> =
                 (0..n_keys).map(|n| (n % n_groups).wrapping_mul(0x9E37_79B9) << 20).collect();

@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::stored::Gathered;
+use crate::frequency::tuning;
 use crate::frequency::{
     BitKey, Counters, DistinctRecords, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Keys, Lot, Method,
     PackedKeys, PackedWord, RecordKeys, Records, Scratch, with_keys,
@@ -21,20 +22,6 @@ use crate::hash;
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
 use crate::table::{Column, Table};
-
-/// Records. From this many on, threads are worth their while.
-const SHARED_FROM: usize = 1 << 19;
-/// Bits of key. Up to this many there may be a counter for every group.
-const DENSE_BITS: u32 = 20;
-
-/// Records. Where there are more, they are looked at in blocks.
-const MANY: usize = 1 << 24;
-/// Records in a block, where groups take less memory than records.
-const MANY_AT_A_TIME: usize = 1 << 22;
-/// Bytes that a record takes while it is dealt out, about: where memory is limited, a block has as many as fit.
-const BYTES_DEALT: u64 = 64;
-/// Records in a block, at least, however limited memory is.
-const LEAST_AT_A_TIME: u64 = 1 << 12;
 
 /// All records as packed keys.
 #[derive(Debug)]
@@ -162,8 +149,10 @@ impl Rows {
     /// How many records may be looked at at a time, if not all: dealing them out would take as much memory as they do.
     fn at_a_time(&self) -> Option<usize> {
         let most = match self.room {
-            Some(room) => (room / BYTES_DEALT).clamp(LEAST_AT_A_TIME, MANY_AT_A_TIME as u64) as usize,
-            None if self.n_rows > MANY => MANY_AT_A_TIME,
+            Some(room) => (room / tuning::BYTES_DEALT.get())
+                .clamp(tuning::LEAST_ROWS_AT_A_TIME.get(), tuning::ROWS_AT_A_TIME.get() as u64)
+                as usize,
+            None if self.n_rows > tuning::MANY_ROWS.get() => tuning::ROWS_AT_A_TIME.get(),
             None => return None,
         };
         (self.n_rows > most).then_some(most)
@@ -249,7 +238,7 @@ impl Rows {
         let n_threads = rayon::current_num_threads();
         let is_counting = method == Method::Auto && assignment == Assignment::Skip;
         let is_much = self.at_a_time().is_some_and(|n_keys| keys.len() > n_keys);
-        let is_worth_it = is_much || (n_threads > 1 && keys.len() >= SHARED_FROM);
+        let is_worth_it = is_much || (n_threads > 1 && keys.len() >= tuning::ROWS_SHARED_FROM.get());
         if !is_worth_it || !is_counting {
             return None;
         }
@@ -268,7 +257,7 @@ impl Rows {
             return Some(gathered.finish(target, &mut scratch));
         }
         // A share has about as many groups for its records, or fewer.
-        let n_sample = SHARED_FROM / 8;
+        let n_sample = tuning::ROWS_SHARED_FROM.get() / 8;
         if group(&keys[..n_sample], None).rows.len() > n_sample / 2 {
             return None;
         }
@@ -354,7 +343,8 @@ impl FrequencySource for Rows {
     fn count(&self, grouping: &Grouping, demand: &Demand, method: Method) -> Result<FrequencySet> {
         // With few bits there is a counter for every group; with many, records are dealt out, which takes longer than to look up
         // groups as long as those fit the cache.
-        let has_few_bits = self.n_rows >= SHARED_FROM && self.layout.n_bits_at(grouping) <= DENSE_BITS;
+        let has_few_bits = self.n_rows >= tuning::ROWS_SHARED_FROM.get()
+            && self.layout.n_bits_at(grouping) <= tuning::ROWS_DENSE_BITS.get();
         let counts_all = has_few_bits || self.at_a_time().is_some();
         if counts_all && demand.counts_rows_only() && method == Method::Auto {
             match &self.keys {
@@ -449,8 +439,6 @@ impl Records for Rows {
 
 /// Numbers records anew so that equal ones have equal numbers and equal codes. Returns how many numbers there are.
 fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
-    /// An array of this many entries a record is still cheaper than a hash table.
-    const ENTRIES_PER_RECORD: usize = 16;
     let n_codes = codes.iter().max().map_or(0, |&most| most as usize + 1);
     let mut n_new = 0_u32;
     let mut next = || {
@@ -458,7 +446,7 @@ fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
         n_new - 1
     };
     let n_entries = n_numbers.saturating_mul(n_codes);
-    if n_entries <= numbers.len().saturating_mul(ENTRIES_PER_RECORD) {
+    if n_entries <= numbers.len().saturating_mul(tuning::ENTRIES_PER_RECORD.get()) {
         let mut known = vec![u32::MAX; n_entries];
         for (number, &code) in numbers.iter_mut().zip(codes) {
             let new = &mut known[*number as usize * n_codes + code as usize];
@@ -476,9 +464,6 @@ fn tell_apart(numbers: &mut [u32], n_numbers: usize, codes: &[u32]) -> usize {
     n_new as usize
 }
 
-/// Value codes that are counted at a time.
-const CODES_AT_A_TIME: usize = 1 << 16;
-
 /// How many records have each value, for attributes whose lowest level is ruled out. `read` brings the value codes of an
 /// attribute for the records from a number on.
 pub(super) fn count_values(
@@ -493,8 +478,8 @@ pub(super) fn count_values(
             continue;
         }
         let mut rows = vec![0; attribute.n_values()];
-        let mut codes = vec![0; n_rows.min(CODES_AT_A_TIME)];
-        for first in (0..n_rows).step_by(CODES_AT_A_TIME) {
+        let mut codes = vec![0; n_rows.min(tuning::CODES_AT_A_TIME.get())];
+        for first in (0..n_rows).step_by(tuning::CODES_AT_A_TIME.get()) {
             codes.truncate(n_rows - first);
             read(at, first, &mut codes)?;
             codes.iter().for_each(|&code| rows[code as usize] += 1);

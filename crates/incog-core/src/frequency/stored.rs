@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::layout::{Packed, Target};
 use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::rows::{check_number, count_values};
+use crate::frequency::tuning;
 use crate::frequency::{
     BitKey, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
     Scratch,
@@ -22,11 +23,6 @@ use crate::frequency::{
 use crate::group::{Demand, Measures};
 use crate::hierarchy::Attributes;
 use crate::lattice::Grouping;
-
-/// Keys that are packed, stored and read at a time, at most.
-const MOST_KEYS: u64 = 1 << 20;
-/// Keys that are packed, stored and read at a time, at least, even if there is little room.
-const LEAST_KEYS: u64 = 1 << 8;
 
 /// A place for long lists of bytes outside of memory.
 pub trait Store: Send + Sync {
@@ -71,7 +67,8 @@ impl Stored {
         check_number(n_rows)?;
         let layout = Arc::new(KeyLayout::at_least(attributes, KeyWidth::U64));
         // An eighth of the room, for a key and its bytes.
-        let n_keys = (room / 8 / 32).clamp(LEAST_KEYS, MOST_KEYS) as usize;
+        let n_keys =
+            (room / 8 / 32).clamp(tuning::LEAST_STORED_KEYS.get(), tuning::MOST_STORED_KEYS.get()) as usize;
         match layout.width() {
             KeyWidth::U64 => fill(layout.packed_u64(), n_rows, n_keys, store.as_mut(), &read)?,
             KeyWidth::U128 => fill(layout.packed_u128(), n_rows, n_keys, store.as_mut(), &read)?,

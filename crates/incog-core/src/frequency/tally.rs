@@ -27,6 +27,7 @@ mod below_k;
 
 use incog_kernels::{Compress, CompressWide};
 
+use crate::frequency::tuning;
 use crate::hash::Mixer;
 use parts::Gathered;
 use shared::Team;
@@ -119,8 +120,8 @@ macro_rules! word_of {
             #[inline]
             fn compress(keys: &[Self], mask: Self, mut visit: impl FnMut(&[Self], &[u32])) {
                 let compress = <$compress>::new(mask);
-                let mut numbers = [0_u32; BLOCK];
-                for some in keys.chunks(BLOCK) {
+                let mut numbers = [0_u32; tuning::BLOCK];
+                for some in keys.chunks(tuning::BLOCK) {
                     let numbers = &mut numbers[..some.len()];
                     compress.words(some, numbers);
                     visit(some, numbers);
@@ -197,20 +198,6 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
     }
 }
 
-/// Bits of key. Up to this many there is a counter for every cell.
-const DENSE_BITS: u32 = 22;
-/// Bits of key. Up to this many there is a counter for every cell if keys are many enough.
-const MAX_DENSE_BITS: u32 = 24;
-/// Cells for each key, at most, for keys to be many enough.
-const CELLS_PER_KEY: usize = 16;
-/// Cells for each row of a small table, at most.
-const CELLS_PER_ROW: u32 = 64;
-/// Keys whose cells are computed at a time.
-const BLOCK: usize = 1024;
-/// Keys. From this many on they are dealt out to parts.
-const DEAL_FROM: usize = 1 << 17;
-/// Keys in a part, about.
-const PART: usize = 1 << 14;
 /// An odd constant with its bits spread out, and not the one of other tables: keys that come in the order of one table fill
 /// another of the same hash slot by slot.
 const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -331,7 +318,7 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// For a table of `n_rows` rows: counters for every cell take no more memory than the table.
     pub(crate) fn for_rows(n_rows: u64) -> Self {
-        let most_bits = n_rows.max(1).ilog2() + CELLS_PER_ROW.ilog2();
+        let most_bits = n_rows.max(1).ilog2() + tuning::TALLY_CELLS_PER_ROW.get().ilog2();
         Counters { most_bits: Some(most_bits), ..Counters::default() }
     }
 
@@ -341,10 +328,11 @@ impl<W: Word, C: Count> Counters<W, C> {
             return;
         }
         let n_bits = mask.n_ones();
-        let n_cells = 1_usize << n_bits.min(MAX_DENSE_BITS);
+        let n_cells = 1_usize << n_bits.min(tuning::TALLY_MOST_DENSE_BITS.get());
         let is_dense = self.most_bits.is_none_or(|most| n_bits <= most)
-            && (n_bits <= DENSE_BITS
-                || (n_bits <= MAX_DENSE_BITS && n_cells <= CELLS_PER_KEY.saturating_mul(lot.len())));
+            && (n_bits <= tuning::TALLY_DENSE_BITS.get()
+                || (n_bits <= tuning::TALLY_MOST_DENSE_BITS.get()
+                    && n_cells <= tuning::TALLY_CELLS_PER_KEY.get().saturating_mul(lot.len())));
         if is_dense {
             self.dense(lot, mask);
         } else {
@@ -353,7 +341,7 @@ impl<W: Word, C: Count> Counters<W, C> {
     }
 
     fn by_hash(&mut self, lot: Lot<'_, W, C>, mask: W) {
-        if lot.len() < DEAL_FROM {
+        if lot.len() < tuning::DEAL_FROM.get() {
             self.make_room(lot.len());
             self.n_groups = 0;
             self.hash(lot, mask);
@@ -485,7 +473,7 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     fn deal_out(&mut self, lot: Lot<'_, W, C>, mask: W) {
         let mut dealer = std::mem::take(&mut self.dealer);
-        let n_parts = (lot.len() / PART).next_power_of_two();
+        let n_parts = (lot.len() / tuning::DEAL_PART.get()).next_power_of_two();
         dealer.deal(lot, mask, n_parts);
         self.n_groups = 0;
         for part in 0..n_parts {
@@ -737,7 +725,7 @@ mod tests {
 
     #[test]
     fn many_keys_are_dealt_out_and_found_again() {
-        let keys = draw(DEAL_FROM + 77, 3);
+        let keys = draw(tuning::DEAL_FROM.get() + 77, 3);
         let rows = vec![1; keys.len()];
         check::<u8>(&keys, &rows, u64::MAX);
         check::<u8>(&keys, &rows, 0xFFFF_FFFF);

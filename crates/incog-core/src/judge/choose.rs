@@ -32,7 +32,7 @@
 use crate::error::Result;
 use crate::frequency::{FrequencySet, FrequencySource, Method, Scratch};
 use crate::group::Demand;
-use crate::judge::{BitmapOptions, CubeOptions, JudgeKind, Materialize, Problem, bitmap, cube};
+use crate::judge::{BitmapOptions, CubeOptions, JudgeKind, Materialize, Problem, bitmap, cube, tuning};
 use crate::lattice::Grouping;
 
 /// What the judges that can be chosen would cost, in nanoseconds of the machine that the constants were measured on.
@@ -45,31 +45,6 @@ pub struct Estimates {
     /// An index and some intersections for each family; `None` where it may not be used, or was not worth finding out.
     pub bitmap: Option<f64>,
 }
-
-/// Nanoseconds to scan a record.
-const SCAN: f64 = 1.0;
-/// Multiple of the scans of all families that roll-up costs with a suppression budget.
-const BUDGET_SCANS: f64 = 3.3;
-/// Nanoseconds to project a group.
-const PROJECT: f64 = 10.0;
-/// Bytes that a projected group takes.
-const GROUP_BYTES: f64 = 16.0;
-/// Nanoseconds that a set of groups takes, however small it is.
-const SET: f64 = 1000.0;
-/// Nanoseconds that a family's scan takes, however small it is.
-const FAMILY: f64 = 700.0;
-/// Nanoseconds to index a record for an attribute.
-const INDEX: f64 = 1.3;
-/// Nanoseconds to index a label.
-const LABEL: f64 = 500.0;
-/// Nanoseconds to intersect 512 records of two sets.
-const INTERSECT: f64 = 1.3;
-/// Nanoseconds to look up one record.
-const LOOK_UP: f64 = 2.5;
-/// Records. Where there are more, labels are taken to be equally frequent instead of being counted, and bitmaps are out.
-const MAX_COUNTED: u64 = 1_000_000;
-/// Attributes. Where there are more, this many stand for all.
-const MAX_ATTRIBUTES: usize = 16;
 
 /// The judge to use with Incognito when nobody names one; what it keeps should take at most `memory` bytes.
 pub fn choose(problem: Problem<'_>, memory: Option<u64>) -> Result<JudgeKind> {
@@ -95,24 +70,25 @@ pub fn estimate(problem: Problem<'_>, memory: Option<u64>) -> Result<Estimates> 
     let n = source.n_rows() as f64;
     let cube = cube(source, memory);
     let few_scans = source.layout().heights().len() as f64 + 1.0;
-    if cube.is_some_and(|cost| cost <= few_scans * n * SCAN) {
+    if cube.is_some_and(|cost| cost <= few_scans * n * tuning::SCAN.get()) {
         return Ok(Estimates { roll_up: None, cube, bitmap: None });
     }
     let attributes = attributes(source)?;
     let n_subsets = (1_u64 << attributes.len()) as f64 - 1.0;
     if policy.budget() > 0 {
-        return Ok(Estimates { roll_up: Some(BUDGET_SCANS * n_subsets * n * SCAN), cube, bitmap: None });
+        let roll_up = tuning::BUDGET_SCANS.get() * n_subsets * n * tuning::SCAN.get();
+        return Ok(Estimates { roll_up: Some(roll_up), cube, bitmap: None });
     }
     let least = policy.least_admitted(source.n_rows())?;
     let (n_families, n_lines) = families(&attributes, n, least.unwrap_or(1) as f64);
-    let can_be_bitmap = source.n_rows() <= MAX_COUNTED
+    let can_be_bitmap = source.n_rows() <= tuning::COUNTED_RECORDS.get()
         && least.is_some()
         && source.records().is_some()
         && memory.map_or(Ok(true), |memory| bitmap::fits(source, memory))?;
     let n_labels: usize = attributes.iter().flatten().map(|level| level.n_labels).sum();
-    let index = attributes.len() as f64 * n * INDEX + n_labels as f64 * LABEL;
+    let index = attributes.len() as f64 * n * tuning::INDEX.get() + n_labels as f64 * tuning::LABEL.get();
     Ok(Estimates {
-        roll_up: Some(n_families * (n * SCAN + FAMILY)),
+        roll_up: Some(n_families * (n * tuning::SCAN.get() + tuning::FAMILY.get())),
         cube,
         bitmap: can_be_bitmap.then_some(index + n_lines),
     })
@@ -129,10 +105,13 @@ fn cube(source: &dyn FrequencySource, memory: Option<u64>) -> Option<f64> {
     let mut n_labels: Vec<f64> =
         (0..n_attributes).map(|attribute| layout.n_labels(attribute, 0) as f64).collect();
     n_labels.sort_by(|a, b| b.total_cmp(a));
-    n_labels.truncate(MAX_ATTRIBUTES);
+    n_labels.truncate(tuning::ESTIMATED_ATTRIBUTES.get());
     let n_groups = groups_of_subsets(&n_labels, n);
-    let fits = memory.is_none_or(|memory| n_groups * GROUP_BYTES <= memory as f64);
-    fits.then_some(1.5 * n * SCAN + n_groups * PROJECT + (1_u64 << n_labels.len()) as f64 * SET)
+    let fits = memory.is_none_or(|memory| n_groups * tuning::PROJECTED_BYTES.get() <= memory as f64);
+    let sets = (1_u64 << n_labels.len()) as f64 * tuning::SET.get();
+    fits.then_some(
+        tuning::CUBE_SCANS.get() * n * tuning::SCAN.get() + n_groups * tuning::PROJECT.get() + sets,
+    )
 }
 
 /// The sum over all subsets of the product of their numbers, or `most` where that is less.
@@ -165,7 +144,7 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<LevelLabels>>> {
     let mut scratch = Scratch::default();
     let mut attributes = Vec::new();
     for (attribute, height) in layout.heights().into_iter().enumerate() {
-        if attributes.len() == MAX_ATTRIBUTES {
+        if attributes.len() == tuning::ESTIMATED_ATTRIBUTES.get() {
             break;
         }
         let grouping = |level: u8| {
@@ -177,7 +156,7 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<LevelLabels>>> {
         let mut counted: Option<FrequencySet> = None;
         for level in (0..=height).filter(|&level| layout.n_labels(attribute, level) > 1) {
             let n_labels = layout.n_labels(attribute, level);
-            if source.n_rows() > MAX_COUNTED {
+            if source.n_rows() > tuning::COUNTED_RECORDS.get() {
                 levels.push(LevelLabels { n_labels, rarest: 1.0 / n_labels as f64 });
                 continue;
             }
@@ -217,7 +196,8 @@ fn families(attributes: &[Vec<LevelLabels>], n: f64, least: f64) -> (f64, f64) {
         }
         n_families += 1.0;
         let n_attributes = f64::from(subset.count_ones());
-        cost += (n_groups * n / 512.0 * INTERSECT).min(n_attributes * n * LOOK_UP);
+        cost +=
+            (n_groups * n / 512.0 * tuning::INTERSECT.get()).min(n_attributes * n * tuning::LOOK_UP.get());
     }
     (n_families, cost)
 }
@@ -251,7 +231,7 @@ mod tests {
             vec![LevelLabels { n_labels: 10, rarest: 0.01 }, LevelLabels { n_labels: 2, rarest: 0.5 }];
         let (_, detailed) = families(std::slice::from_ref(&levels), 51_200.0, 512.0);
         let (_, general) = families(&[levels], 51_200.0, 513.0);
-        assert_eq!(detailed, 10.0 * 100.0 * INTERSECT);
-        assert_eq!(general, 2.0 * 100.0 * INTERSECT);
+        assert_eq!(detailed, 10.0 * 100.0 * tuning::INTERSECT.get());
+        assert_eq!(general, 2.0 * 100.0 * tuning::INTERSECT.get());
     }
 }

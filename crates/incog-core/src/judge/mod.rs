@@ -17,6 +17,7 @@
 //! The product is what searches use where a job leaves the choice to us. The references are the papers' own ways, to compare
 //! with and to run Incognito as it was published ([`Standing`]). [`choose`] picks for Incognito, and may pick a reference.
 
+pub(crate) mod tuning;
 mod snapshots;
 mod bitmap;
 mod roll_up;

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
+use super::tuning;
 use crate::judge::{Problem, Verdict};
 use crate::lattice::{Grid, Lattice, Marks};
 use crate::metric::Costs;
@@ -46,21 +47,6 @@ pub(super) struct Guess {
     steps: Vec<Step>,
 }
 
-/// Bits of extent. The odds that a node holds change e-fold over this difference.
-const SCALE: f32 = 0.5;
-/// Bits of extent. A verdict that was not expected at all moves the threshold this far.
-const CORRECTION: f32 = 0.5;
-/// Powers of two. A number of groups is a surprise if it is off by more than this.
-const SURPRISE: f32 = 2.0;
-/// Weight, against 1 for the logarithm of a level's number of labels, of the logarithm of its rarest label.
-const RARITY: f64 = 0.3;
-/// Steps of extent in a power of two.
-const STEPS: f32 = 8.0;
-/// Bits of extent. A node is near the threshold if it is at most this far from it.
-pub(super) const NEAR: f32 = 1.5;
-/// Nodes. Counting for all nodes of the lattice at once takes as long as counting for about this many single ones.
-const MAX_COUNTED: usize = 80;
-
 impl Guess {
     pub(super) fn new(problem: Problem<'_>, lattice: &Lattice, costs: &Costs) -> Self {
         let n_rows = problem.source.n_rows().max(1) as f64;
@@ -73,7 +59,7 @@ impl Guess {
             // Where nothing may be suppressed, the smallest group decides, and that has rare labels.
             let labels = layout.n_labels(attribute, level as u8).max(1) as f64;
             let rarest = costs.rarest_rows[attribute][level].max(1) as f64;
-            labels.log2() + RARITY * (n_rows / rarest).log2()
+            labels.log2() + tuning::RARITY.get() * (n_rows / rarest).log2()
         };
         let levels = |&attribute: &usize| {
             let height = usize::from(layout.heights()[attribute]);
@@ -144,7 +130,7 @@ impl Guess {
         let usual = self.usual.unwrap_or(found - extent);
         let surprise = found - extent - usual;
         self.usual = Some(usual + surprise / 4.0);
-        if surprise.abs() > SURPRISE {
+        if surprise.abs() > tuning::SURPRISE.get() {
             let factor = (1.0 + surprise / extent).clamp(0.5, 2.0);
             for (position, level) in levels() {
                 self.parts[position][level] *= factor;
@@ -155,7 +141,7 @@ impl Guess {
 
     /// Were they counted for single nodes so often that it would have been as quick for all?
     pub(super) fn is_out_of_date(&self) -> bool {
-        self.n_counted > MAX_COUNTED
+        self.n_counted > tuning::COUNTED_NODES.get()
     }
 
     /// Counts the open nodes below every node.
@@ -183,7 +169,8 @@ impl Guess {
     /// but each one that fails leaves fewer for its neighbours: so by the root of their number.
     pub(super) fn likely(&self, n: usize, is_undecided: impl Fn(usize) -> bool) -> Vec<usize> {
         let weigh = |visit: &mut dyn FnMut(usize, f64)| {
-            let near = step(self.threshold - NEAR)..(step(self.threshold + NEAR) + 1).min(self.steps.len());
+            let near = step(self.threshold - tuning::NEAR.get())
+                ..(step(self.threshold + tuning::NEAR.get()) + 1).min(self.steps.len());
             for at in near {
                 let chance = chance(at, self.threshold);
                 for node in self.by_step[self.steps[at].nodes.clone()].iter().map(|&node| node as usize) {
@@ -215,7 +202,8 @@ impl Guess {
     /// Learns from a verdict.
     pub(super) fn correct(&mut self, node: usize, holds: bool) {
         let chance = self.chance(node);
-        self.threshold += if holds { CORRECTION * chance } else { CORRECTION * (chance - 1.0) };
+        self.threshold +=
+            if holds { tuning::CORRECTION.get() * chance } else { tuning::CORRECTION.get() * (chance - 1.0) };
     }
 
     /// The undecided node of some steps for which the chance that it fails times the number of open nodes below it is
@@ -261,12 +249,12 @@ impl Guess {
 
 pub(super) fn step(extent: f32) -> usize {
     // Below 0 is the first step; no more labels than there are can make more steps than such a number has.
-    (extent * STEPS) as u16 as usize
+    (extent * tuning::STEPS.get()) as u16 as usize
 }
 
 /// The chance that a node of a step of extents fails.
 fn chance(step: usize, threshold: f32) -> f32 {
-    1.0 / (1.0 + ((threshold - step as f32 / STEPS) / SCALE).exp())
+    1.0 / (1.0 + ((threshold - step as f32 / tuning::STEPS.get()) / tuning::SCALE.get()).exp())
 }
 
 /// What the best node of a step promises. Ordered by that, then the first step.

@@ -35,6 +35,7 @@
 //! node of the lattice, 40 where the metric needs groups, and the sets of groups that
 //! [`Snapshots`](crate::judge::JudgeKind::Snapshots) keeps.
 
+pub(crate) mod tuning;
 mod bounds;
 mod node_boxes;
 mod guess;
@@ -55,20 +56,8 @@ use crate::progress::Progress;
 pub use node_boxes::{BestFirst, best_first, has_best_first_search, is_quicker_best_first};
 
 use bounds::Bounds;
-use guess::{Guess, NEAR, step};
+use guess::{Guess, step};
 
-/// Nodes that are judged in a row in the hope of a better one.
-const HOPES: u32 = 2;
-/// Weight of the nodes that a better node closes, against 1 for those that a failing node closes: a better one goes on closing.
-const HOPE: f32 = 4.0;
-/// Open nodes. With fewer of them, hoping makes little difference.
-const FEW_OPEN: usize = 50;
-/// Steps by which the costs of open nodes are told apart.
-const BINS: usize = 256;
-/// Nodes that the judge hears of beforehand, because they are likely to be asked about.
-const LIKELY: usize = 100;
-/// Nodes that the judge expects to be asked about.
-const ASKED: f32 = 90.0;
 /// Nodes. Larger lattices are left to searches that need no number for each node.
 const MAX_NODES: usize = 1 << 24;
 
@@ -143,7 +132,7 @@ pub fn optimum(
         judged: Vec::new(),
         budget: problem.policy.budget(),
         usual_suppression: 0.0,
-        n_hopes: HOPES,
+        n_hopes: tuning::HOPES.get(),
     };
     progress.expect(lattice.n_nodes() as u64);
     hunt.run()?;
@@ -288,9 +277,10 @@ impl Hunt<'_> {
             return Ok(());
         }
         self.guess.count_open(&self.grid, &self.open);
-        let likely =
-            |hunt: &Self| hunt.guess.likely(LIKELY, |node| hunt.grid.contains(&hunt.undecided, node));
-        self.expect(likely, ASKED)?;
+        let likely = |hunt: &Self| {
+            hunt.guess.likely(tuning::LIKELY.get(), |node| hunt.grid.contains(&hunt.undecided, node))
+        };
+        self.expect(likely, tuning::ASKED.get())?;
         while let Some(node) = self.choose() {
             self.progress.expect(self.open.len() as u64);
             let holds = self.ask(node)?;
@@ -334,7 +324,8 @@ impl Hunt<'_> {
         let is_undecided = |node| grid.contains(undecided, node);
         let n_open = |node| grid.count_below(open, node) as u32;
         // Looking far from the threshold rarely finds better, and takes longer.
-        let near = step(self.guess.threshold - NEAR)..step(self.guess.threshold + NEAR) + 1;
+        let near = step(self.guess.threshold - tuning::NEAR.get())
+            ..step(self.guess.threshold + tuning::NEAR.get()) + 1;
         let found = self.guess.choose(near, is_undecided, n_open);
         let found = found.or_else(|| self.guess.choose(0..usize::MAX, is_undecided, n_open))?;
         Some(self.hope(found).unwrap_or(found))
@@ -348,23 +339,25 @@ impl Hunt<'_> {
         // suppressed, the first answer is mostly near the best.
         let is_worth_it =
             self.budget > 0 && matches!(self.part, Part::Whole) && self.bounds.least().is_none();
-        if self.n_hopes == 0 || !is_worth_it || self.open.len() < FEW_OPEN {
+        if self.n_hopes == 0 || !is_worth_it || self.open.len() < tuning::FEW_OPEN.get() {
             return None;
         }
         let open: Vec<(f64, usize)> =
             self.grid.iter(&self.open).map(|node| (self.bounds.of(node), node)).collect();
         let least = open.iter().map(|&(bound, _)| bound).fold(best, f64::min);
-        let bin = |bound: f64| (((bound - least) / (best - least) * BINS as f64) as usize).min(BINS);
+        let bin = |bound: f64| {
+            (((bound - least) / (best - least) * tuning::BINS as f64) as usize).min(tuning::BINS)
+        };
         // How many open nodes cost at least as much as each bin.
-        let mut beyond = [0_u32; BINS + 1];
+        let mut beyond = [0_u32; tuning::BINS + 1];
         open.iter().for_each(|&(bound, _)| beyond[bin(bound)] += 1);
-        for at in (0..BINS).rev() {
+        for at in (0..tuning::BINS).rev() {
             beyond[at] += beyond[at + 1];
         }
         let promise = |&(bound, node): &(f64, usize)| {
             let next = bin(bound + self.usual_suppression) + 1;
             let beyond = beyond.get(next).copied().unwrap_or(0);
-            HOPE * beyond as f32 * (1.0 - self.guess.chance(node))
+            tuning::HOPE.get() * beyond as f32 * (1.0 - self.guess.chance(node))
         };
         let undecided = open.iter().filter(|&&(_, node)| self.grid.contains(&self.undecided, node));
         let hopes = undecided.map(|open| (promise(open), open.1));
@@ -432,7 +425,7 @@ impl Hunt<'_> {
                 self.usual_suppression = self.ranking.cost(&statistics) - self.ranking.cost(&levels);
             }
             if self.ranking.offer(&statistics) {
-                self.n_hopes = HOPES;
+                self.n_hopes = tuning::HOPES.get();
                 self.close();
             }
             if prunes {

@@ -38,6 +38,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
+use super::tuning;
 use crate::algorithm::quality::{Limits, Quality};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::FrequencySet;
@@ -50,8 +51,6 @@ use crate::progress::Progress;
 
 /// Nodes that are judged unless the caller sets another limit.
 const MAX_JUDGED: u64 = 20_000;
-/// Nodes. Lattices with at most this many are searched with one number for each node, which takes less time than boxes do.
-const FEW_NODES: u64 = 1 << 18;
 /// Nodes. Lattices with at most this many are searched until the best node is known.
 const EXACT_NODES: u64 = 10_000_000;
 /// Bytes that the boxes take at most.
@@ -83,7 +82,7 @@ pub fn has_best_first_search(metric: &dyn Metric) -> bool {
 
 /// Is it quicker than a search with a number for each node, for a lattice of these heights?
 pub fn is_quicker_best_first(heights: &[u8]) -> bool {
-    n_nodes(heights) > FEW_NODES
+    n_nodes(heights) > tuning::FEW_NODES.get()
 }
 
 fn n_nodes(heights: &[u8]) -> u64 {

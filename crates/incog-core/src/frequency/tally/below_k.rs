@@ -12,14 +12,8 @@
 
 use incog_kernels::{Numbering, add_rows, count_below, for_each_below};
 
-use super::{Count, Counters, DENSE_BITS, Lot, Word, shared};
-
-/// Cells for each key. All cells are looked through if there are at most this many.
-const CELLS_PER_KEY: usize = 16;
-/// Keys. From this many on threads share them, and cells are not looked through.
-const MANY_KEYS: usize = shared::SHARED_FROM;
-/// Bits of key. Up to this many, the cells of all bit patterns fit the cache, and finding them takes less time.
-const FEW_BITS: u32 = 17;
+use super::{Count, Counters, Lot, Word};
+use crate::frequency::tuning;
 
 impl<W: Word, C: Count> Counters<W, C> {
     /// How many groups the bits of `mask` make, and how many rows are in those of fewer than `k`, without the groups: if there are at
@@ -34,11 +28,12 @@ impl<W: Word, C: Count> Counters<W, C> {
         budget: u64,
     ) -> Option<(usize, u64)> {
         let n_bits = mask.n_ones();
-        let most_cells = CELLS_PER_KEY * lot.len();
-        let k = u8::try_from(k).ok().filter(|_| lot.len() < MANY_KEYS)?;
-        let is_numbered = n_bits > FEW_BITS && W::words(lot.keys).is_some();
+        let most_cells = tuning::VERDICT_CELLS_PER_KEY.get() * lot.len();
+        let k = u8::try_from(k).ok().filter(|_| lot.len() < tuning::TALLY_SHARED_FROM.get())?;
+        let is_numbered = n_bits > tuning::VERDICT_PATTERN_BITS.get() && W::words(lot.keys).is_some();
         let numbering = if is_numbered { numbering(most_cells) } else { None };
-        let most_bits = self.most_bits.unwrap_or(DENSE_BITS).min(DENSE_BITS);
+        let most_bits =
+            self.most_bits.unwrap_or(tuning::TALLY_DENSE_BITS.get()).min(tuning::TALLY_DENSE_BITS.get());
         let n_cells = match &numbering {
             Some(numbering) => numbering.n_numbers(),
             None if n_bits <= most_bits && 1 << n_bits <= most_cells => 1 << n_bits,

@@ -7,7 +7,8 @@
 //!
 //! Memory: the groups, up to three times, and what one part takes.
 
-use super::{Count, Counters, DENSE_BITS, Dealt, Lot, Word};
+use super::{Count, Counters, Dealt, Lot, Word};
+use crate::frequency::tuning;
 
 /// Groups of the parts so far; some of them may be equal.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// Adds a part. The mask is the same for all parts.
     pub(crate) fn add(&mut self, lot: Lot<'_, W, C>, mask: W) {
         let n_bits = mask.n_ones();
-        if n_bits <= DENSE_BITS {
+        if n_bits <= tuning::TALLY_DENSE_BITS.get() {
             if self.counts_shared(lot, mask) {
                 return;
             }
@@ -48,7 +49,7 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// All parts have come.
     pub(crate) fn end(&mut self, mask: W) {
-        if mask.n_ones() <= DENSE_BITS {
+        if mask.n_ones() <= tuning::TALLY_DENSE_BITS.get() {
             self.collect(self.n_groups);
             return;
         }

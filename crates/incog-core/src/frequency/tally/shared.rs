@@ -8,15 +8,8 @@
 
 use rayon::prelude::*;
 
-use super::{Count, Counters, DENSE_BITS, Dealer, Dealt, Lot, PART, Word};
-
-/// Keys. From this many on, threads are worth their while.
-pub(super) const SHARED_FROM: usize = 1 << 16;
-
-/// Bits of key. With more, merging what the threads have counted takes as long as counting.
-const SHARED_DENSE_BITS: u32 = 18;
-/// Keys for each cell. With at least this many, threads share the keys whatever the bits.
-const SHARED_KEYS_PER_CELL: usize = 2;
+use super::{Count, Counters, Dealer, Dealt, Lot, Word};
+use crate::frequency::tuning;
 
 /// What the threads work with.
 #[derive(Debug, Default)]
@@ -28,12 +21,13 @@ pub(super) struct Team<W, C> {
 /// How many threads share `n_keys` keys, if it is worth their while.
 fn threads_for(n_keys: usize) -> Option<usize> {
     let n_threads = rayon::current_num_threads();
-    (n_threads > 1 && n_keys >= SHARED_FROM).then_some(n_threads)
+    (n_threads > 1 && n_keys >= tuning::TALLY_SHARED_FROM.get()).then_some(n_threads)
 }
 
 /// The same where each thread has a counter for every cell of `n_bits` bits.
 fn threads_for_cells(n_keys: usize, n_bits: u32) -> Option<usize> {
-    let is_little_to_merge = n_bits <= SHARED_DENSE_BITS || n_keys >> n_bits >= SHARED_KEYS_PER_CELL;
+    let is_little_to_merge = n_bits <= tuning::TALLY_SHARED_BITS.get()
+        || n_keys >> n_bits >= tuning::TALLY_SHARED_KEYS_PER_CELL.get();
     threads_for(n_keys).filter(|_| is_little_to_merge)
 }
 
@@ -47,7 +41,7 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// Groups keys by the bits of `mask`, if that is worth several threads.
     pub(super) fn merges_shared(&mut self, lot: Lot<'_, W, C>, mask: W) -> bool {
         let n_bits = mask.n_ones();
-        if n_bits > DENSE_BITS {
+        if n_bits > tuning::TALLY_DENSE_BITS.get() {
             return self.deals_shared(lot, mask);
         }
         let Some(n_threads) = threads_for_cells(lot.len(), n_bits) else {
@@ -121,7 +115,7 @@ impl<W: Word, C: Count> Counters<W, C> {
         let mut team = std::mem::take(&mut self.team);
         team.dealers.resize_with(n_threads, Dealer::default);
         team.members.resize_with(n_threads, Counters::default);
-        let n_parts = (lot.len() / PART).max(n_threads).next_power_of_two();
+        let n_parts = (lot.len() / tuning::DEAL_PART.get()).max(n_threads).next_power_of_two();
         let n_keys = lot.len().div_ceil(n_threads);
         team.dealers.par_iter_mut().enumerate().for_each(|(at, dealer)| {
             let start = lot.len().min(at * n_keys);

@@ -16,6 +16,7 @@ use super::records::{Records, in_both};
 use super::sensitive::Sensitive;
 use super::{Operations, Stop};
 use crate::error::Error;
+use crate::judge::tuning;
 use crate::privacy::Policy;
 
 /// One attribute of a node.
@@ -80,13 +81,11 @@ impl<'a> View<'a> {
 
     /// Is looking up each record cheaper than intersecting with `n_labels`?
     pub(super) fn is_small_for(self, n_labels: usize) -> bool {
-        /// Records that can be looked up while 64 bytes of two sets are intersected and counted, from measurements.
-        const LOOKED_UP_PER_LINE: f64 = 0.6;
         match self {
             View::List(_) => true,
             View::Bits(bits, count) => {
                 let n_lines = bits.n_bytes() / 64 * n_labels.saturating_sub(1);
-                (count as f64) < n_lines as f64 * LOOKED_UP_PER_LINE
+                (count as f64) < n_lines as f64 * tuning::LOOKED_UP_PER_LINE.get()
             }
         }
     }

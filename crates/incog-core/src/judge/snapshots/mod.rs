@@ -12,7 +12,7 @@
 //!    holds is kept only if generalizations of such nodes may be asked about.
 //!
 //! Where the source has counts only, every look at the records is a question to somebody else. So whatever it answers is kept if it
-//! is of use, and after [some questions](FEW_SCANS) all groups at the bottom are asked for: if there is room for them, that is the last one.
+//! is of use, and after [some questions](tuning::FEW_SCANS) all groups at the bottom are asked for: if there is room for them, that is the last one.
 //!
 //! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
 //! hardly ever used again: then there is nothing to keep. But then the search knows what it will ask, and sets are made for that
@@ -40,6 +40,7 @@ use std::collections::BinaryHeap;
 
 use crate::error::Result;
 use crate::frequency::{FrequencySet, KeyLayout, KeyWidth};
+use crate::judge::tuning::{self, Share};
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::{Grouping, Lattice};
 use crate::privacy::Judgement;
@@ -48,50 +49,9 @@ use general::General;
 use plan::Planning;
 use small::Small;
 
-/// Bits of key. A snapshot is made halfway if at least this many lie between a node and the set it would be made from.
-const MIN_DISTANCE: u32 = 5;
-/// Bits of key. A set whose key has this many bits more than log2 of its source's groups is not kept: it would merge almost nothing.
-const SPARE_BITS: u32 = 18;
-/// Share of the distance in bits. Without a suppression budget, a snapshot is made this far below the node.
-const HALFWAY: Share = Share { of: 2, times: 1 };
-/// Share of the distance in bits. With a budget it is made lower: many more nodes are asked about, and it serves more of them.
-const HALFWAY_WITH_BUDGET: Share = Share { of: 10, times: 7 };
-/// Share of the distance in bits. What is made from the records, if they are no large set, is made higher.
-const HALFWAY_FROM_RECORDS: Share = Share { of: 3, times: 1 };
-/// Share of groups. A set is kept if it has at most this share of the groups it was made from.
-const WORTH: Share = Share { of: 20, times: 13 };
-/// Share of records. Equal records are merged if at most this share of them is left.
-const WORTH_OF_RECORDS: Share = Share { of: 5, times: 4 };
-/// Share of groups. What is made from a large set is kept if it has at most this share of its groups.
-const WORTH_OF_LARGE: Share = Share { of: 2, times: 1 };
-/// Groups. A set with at least this many is large: merging it by hash costs more than it saves.
-const LARGE: usize = 1 << 17;
-/// Bits of key. What is made halfway from a large set has at most this many.
-const DENSE_BITS: u32 = 22;
-/// Records. Where a sample tells how many groups there are, a set halfway has at most one group for this many records.
-const RECORDS_PER_GROUP: usize = 80;
-/// Passes over the records. After this many, equal records are merged.
-const FEW_SCANS: u64 = 4;
-/// Groups. All snapshots of a small table together may have up to this many.
-const SMALL: usize = 1 << 22;
-
-/// A share of a number.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    of: usize,
-    times: usize,
-}
-
-impl Share {
-    fn take(self, n: usize) -> usize {
-        n / self.of * self.times + n % self.of * self.times / self.of
-    }
-
-    /// The most groups that are worth keeping of a set made from `n` groups.
-    fn of_source(self, n: usize) -> usize {
-        let share = if n < LARGE { self } else { WORTH_OF_LARGE };
-        share.take(n)
-    }
+/// The most groups that are worth keeping of a set made from `n` groups.
+fn most_worth_keeping(share: Share, n: usize) -> usize {
+    if n < tuning::LARGE.get() { share.take(n) } else { tuning::WORTH_OF_LARGE.get().take(n) }
 }
 
 /// How much memory there is for sets and counters, apart from large tables.
@@ -107,8 +67,8 @@ impl MemoryBudget {
     /// How many groups may be kept together.
     fn capacity(self, n_records: usize) -> usize {
         let small = match self {
-            MemoryBudget::Ample => SMALL,
-            MemoryBudget::Scarce => SMALL.min(n_records.saturating_mul(4)),
+            MemoryBudget::Ample => tuning::SMALL.get(),
+            MemoryBudget::Scarce => tuning::SMALL.get().min(n_records.saturating_mul(4)),
         };
         small.max(n_records.saturating_mul(2))
     }
@@ -417,7 +377,11 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             layout,
             bottom,
             keep,
-            halfway: if problem.policy.budget() > 0 { HALFWAY_WITH_BUDGET } else { HALFWAY },
+            halfway: if problem.policy.budget() > 0 {
+                tuning::HALFWAY_WITH_BUDGET.get()
+            } else {
+                tuning::HALFWAY.get()
+            },
             kept: Vec::new(),
             masks: Vec::new(),
             not_worth_keeping: Vec::new(),
@@ -471,40 +435,41 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
         loop {
             let source = self.source(to);
             let (n_groups, n_source_bits) = self.extent(source);
-            let is_new = self.has_counts_only || self.planning == Planning::NotYet && n_groups < LARGE;
-            if source.is_none() && is_new && self.work.table_scans == FEW_SCANS {
+            let is_large = n_groups >= tuning::LARGE.get();
+            let is_new = self.has_counts_only || self.planning == Planning::NotYet && !is_large;
+            if source.is_none() && is_new && self.work.table_scans == tuning::FEW_SCANS.get() {
                 // Enough of the records: equal ones as one group from now on, if there are many.
                 let bottom = self.bottom;
                 self.count(None, &bottom, Purpose::Keeping)?;
-                if self.is_worth_it(source, WORTH_OF_RECORDS) && self.keep_last(bottom) {
+                if self.is_worth_it(source, tuning::WORTH_OF_RECORDS.get()) && self.keep_last(bottom) {
                     continue;
                 }
             }
             let distance = n_source_bits.saturating_sub(n_bits);
-            if distance < MIN_DISTANCE {
+            if distance < tuning::MIN_DISTANCE.get() {
                 return Ok(source);
             }
             let most = match source {
                 // The records are more than any set: not by hash.
-                None => DENSE_BITS,
-                Some(_) if n_groups < LARGE => n_groups.max(1).ilog2() + SPARE_BITS,
-                Some(_) => DENSE_BITS,
+                None => tuning::HALFWAY_DENSE_BITS.get(),
+                Some(_) if !is_large => n_groups.max(1).ilog2() + tuning::SPARE_BITS.get(),
+                Some(_) => tuning::HALFWAY_DENSE_BITS.get(),
             };
             let halfway = match source {
-                _ if n_groups >= LARGE => HALFWAY,
-                None => HALFWAY_FROM_RECORDS,
+                _ if is_large => tuning::HALFWAY.get(),
+                None => tuning::HALFWAY_FROM_RECORDS.get(),
                 Some(_) => self.halfway,
             };
             let limit = (n_bits + halfway.take(distance as usize) as u32).min(most);
             let floor = source.map_or(self.bottom, |at| self.kept[at].grouping);
             let mut halfway = *to;
-            if source.is_none() && n_groups >= LARGE && self.groups.estimate(to).is_some() {
+            if source.is_none() && is_large && self.groups.estimate(to).is_some() {
                 halfway = self.far_below(to);
             }
             if halfway == *to || self.is_not_worth_keeping(&halfway, n_groups) {
                 halfway = self.lowered(to, &floor, limit);
             }
-            let merges_equal_records = source.is_none() && n_groups >= LARGE && halfway == floor;
+            let merges_equal_records = source.is_none() && is_large && halfway == floor;
             let is_nothing_new = halfway == *to || (halfway == floor && !merges_equal_records);
             if is_nothing_new || self.is_not_worth_keeping(&halfway, n_groups) {
                 return Ok(source);
@@ -512,7 +477,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             self.count(source, &halfway, Purpose::Keeping)?;
             // Each turn either finds a nearer source or rules one out: it ends.
             let n_made = self.groups.n_groups();
-            let is_worth_it = self.is_worth_it(source, WORTH);
+            let is_worth_it = self.is_worth_it(source, tuning::WORTH.get());
             if !is_worth_it || !self.keep_last(halfway) {
                 let was_counted = !is_worth_it && self.groups.are_all_there();
                 self.not_worth_keeping.push((halfway, if was_counted { n_made } else { usize::MAX }));
@@ -523,7 +488,11 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
     /// Is it known that a set would have hardly fewer groups than what it is made from, or too many to be kept?
     fn is_not_worth_keeping(&self, grouping: &Grouping, n_before: usize) -> bool {
         // A try from a small set costs as much as it saves: what was in vain once is not tried again.
-        let most = if n_before < LARGE { 0 } else { WORTH.of_source(n_before) };
+        let most = if n_before < tuning::LARGE.get() {
+            0
+        } else {
+            most_worth_keeping(tuning::WORTH.get(), n_before)
+        };
         self.not_worth_keeping
             .iter()
             .any(|(not_worth_keeping, n_groups)| *n_groups > most && not_worth_keeping.generalizes(grouping))
@@ -555,7 +524,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
     /// A node with levels lowered as long as it seems to have few groups for its records, those first that add the
     /// fewest. Attributes that follow from others have bits and add no groups.
     fn far_below(&mut self, node: &Grouping) -> Grouping {
-        let most = self.n_records / RECORDS_PER_GROUP;
+        let most = self.n_records / tuning::RECORDS_PER_GROUP.get();
         let mut lowered = *node;
         // What lowering an attribute would come to, when that was last estimated; the more others are lowered, the more.
         let mut steps: BinaryHeap<Reverse<(usize, usize, u8)>> =
@@ -580,7 +549,7 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
     /// number is better than to ask again.
     fn is_worth_it(&self, source: Option<usize>, share: Share) -> bool {
         let is_answer = source.is_none() && self.has_counts_only;
-        let is_fewer = || self.groups.n_groups() <= share.of_source(self.extent(source).0);
+        let is_fewer = || self.groups.n_groups() <= most_worth_keeping(share, self.extent(source).0);
         self.groups.are_all_there() && (is_answer || is_fewer())
     }
 
@@ -639,7 +608,7 @@ impl<G: Groups> NodeJudge for SnapshotJudge<'_, G> {
         // In no order: some will lie above this one, if it fails.
         let is_asked_from = self.keep == Keep::Everything || !judgement.holds;
         let n_groups = self.groups.n_groups();
-        if is_asked_from && self.is_worth_it(source, WORTH) {
+        if is_asked_from && self.is_worth_it(source, tuning::WORTH.get()) {
             self.keep_last(*to);
         }
         if self.planning == Planning::Begun {
@@ -655,7 +624,7 @@ impl<G: Groups> NodeJudge for SnapshotJudge<'_, G> {
         self.count(source, to, Purpose::Sizes)?;
         let largest = self.groups.largest_k(most);
         // Where everything holds, nothing above is asked about.
-        if largest < most && self.is_worth_it(source, WORTH) {
+        if largest < most && self.is_worth_it(source, tuning::WORTH.get()) {
             self.keep_last(*to);
         }
         Ok(largest)

@@ -14,22 +14,10 @@
 //! whatever the levels, and guesses are far off: then no sets are made at all, and verdicts come from the records. Not for large
 //! tables, unless few of their records are distinct. Cost: some ten thousand comparisons of masks for a set, besides making it.
 
-use super::{DENSE_BITS, Forecast, Groups, LARGE, Purpose, SnapshotJudge, WORTH, WORTH_OF_RECORDS};
+use super::{Forecast, Groups, Purpose, SnapshotJudge};
 use crate::error::Result;
+use crate::judge::tuning;
 use crate::lattice::Grouping;
-
-/// Sets that are planned at a time, at most.
-const MOST_SETS: usize = 4;
-/// Verdicts from a set's source that take as long as making the set, where there is a counter for every cell.
-const TIMES_DENSE: f32 = 3.0;
-/// Verdicts from a set's source that take as long as making the set, where groups are found by hash.
-const TIMES_HASHED: f32 = 5.0;
-/// Verdicts from a set that take as long as copying its groups.
-const TIMES_COPIED: f32 = 3.0;
-/// Groups. A set is made if it saves looking at more than this many.
-const LEAST_GAIN: f32 = 10_000.0;
-/// Levels by which an attribute is raised at once, at most: one level alone may gain nothing.
-const MOST_LEVELS: u8 = 2;
 
 /// How far planning is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +82,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
     /// Are so few records distinct, by a sample, that all is small once equal ones are put together? Otherwise large tables have their
     /// own ways.
     fn are_few_distinct(&mut self) -> bool {
-        let most = (LARGE / 2).min(self.n_records / 2);
+        let most = (tuning::LARGE.get() / 2).min(self.n_records / 2);
         self.groups.estimate(&self.bottom).is_some_and(|n_groups| n_groups <= most)
     }
 
@@ -106,16 +94,16 @@ impl<G: Groups> SnapshotJudge<'_, G> {
         }
         let bottom = self.bottom;
         if self.planning == Planning::NotYet {
-            if self.n_records >= LARGE && !self.are_few_distinct() {
+            if self.n_records >= tuning::LARGE.get() && !self.are_few_distinct() {
                 self.planning = Planning::RuledOut;
                 return Ok(());
             }
             self.count(None, &bottom, Purpose::Keeping)?;
-            let is_worth_it = self.is_worth_it(None, WORTH_OF_RECORDS);
-            let is_small = self.groups.n_groups() < LARGE;
+            let is_worth_it = self.is_worth_it(None, tuning::WORTH_OF_RECORDS.get());
+            let is_small = self.groups.n_groups() < tuning::LARGE.get();
             self.planning = if is_worth_it && is_small && self.keep_last(bottom) {
                 Planning::Begun
-            } else if self.groups.are_all_there() && self.n_records < LARGE && !is_worth_it {
+            } else if self.groups.are_all_there() && self.n_records < tuning::LARGE.get() && !is_worth_it {
                 Planning::Done
             } else {
                 Planning::RuledOut
@@ -127,7 +115,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
         let at_bottom = (self.extent(self.source(&bottom)).0 as f32, forecast.extent(&bottom));
         let slope = slope(forecast, at_bottom, &counted).filter(|_| !forecast.nodes.is_empty());
         let Some(slope) = slope else { return Ok(()) };
-        for _ in 0..MOST_SETS {
+        for _ in 0..tuning::MOST_SETS.get() {
             let nodes = forecast.nodes.iter();
             let nodes =
                 nodes.map(|node| (self.groups.mask(node), self.extent(self.source(node)).0 as f32)).collect();
@@ -139,7 +127,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
                 break;
             }
             self.count(source, &set, Purpose::Keeping)?;
-            if !self.is_worth_it(source, WORTH) || !self.keep_last(set) {
+            if !self.is_worth_it(source, tuning::WORTH.get()) || !self.keep_last(set) {
                 break;
             }
         }
@@ -153,7 +141,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
             let mut next = best;
             for (attribute, level) in best.1.iter() {
                 let highest = plan.forecast.extents[attribute].len() - 1;
-                for level in level + 1..=(level + MOST_LEVELS).min(highest as u8) {
+                for level in level + 1..=(level + tuning::MOST_LEVELS.get()).min(highest as u8) {
                     let mut raised = best.1;
                     raised.set(attribute, level);
                     let gain = self.gain(plan, &raised);
@@ -163,7 +151,7 @@ impl<G: Groups> SnapshotJudge<'_, G> {
                 }
             }
             if next.1 == best.1 {
-                return (best.0 > LEAST_GAIN).then_some(best.1);
+                return (best.0 > tuning::LEAST_GAIN.get()).then_some(best.1);
             }
             best = next;
         }
@@ -176,11 +164,15 @@ impl<G: Groups> SnapshotJudge<'_, G> {
             if G::is_finer(mask, node) { (now - n_groups).max(0.0) } else { 0.0 }
         };
         let saved: f32 = plan.nodes.iter().map(saved).sum();
-        let times = if self.layout.n_bits_at(set) < DENSE_BITS { TIMES_DENSE } else { TIMES_HASHED };
+        let times = if self.layout.n_bits_at(set) < tuning::HALFWAY_DENSE_BITS.get() {
+            tuning::TIMES_DENSE.get()
+        } else {
+            tuning::TIMES_HASHED.get()
+        };
         let (n_source, _) = self.extent(self.source(set));
         saved * plan.forecast.n_asked / plan.nodes.len() as f32
             - times * n_source as f32
-            - TIMES_COPIED * n_groups
+            - tuning::TIMES_COPIED.get() * n_groups
     }
 }
 

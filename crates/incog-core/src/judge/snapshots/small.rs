@@ -9,29 +9,9 @@ use std::collections::HashMap;
 use super::{Groups, MemoryBudget, Purpose, Sizes, largest_k};
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{Count, Counters, FrequencySet, Lot, PackedWord, Picked, Picking, RecordKeys, Tally};
-use crate::judge::Problem;
+use crate::judge::{Problem, tuning};
 use crate::lattice::Grouping;
 use crate::privacy::Judgement;
-
-/// Keys. From this many on, some of the groups are looked at first.
-const SOME_FROM: usize = 1 << 18;
-/// Bits of key. With fewer, looking at all groups is as cheap as looking at some.
-const SOME_FROM_BITS: u32 = 20;
-
-/// Parts that groups are divided into at first; the first part is looked at.
-const FIRST_PARTS: u64 = 32;
-/// Parts. If fewer would have to be made of the groups, looking at one part saves too little, and all groups are counted.
-const LEAST_PARTS: u64 = 4;
-/// Records in the sample that says about how many groups there are.
-const SAMPLE: u64 = 1 << 13;
-/// Records of which at least one is in the sample: a sample that is much smaller than the number of groups cannot estimate it.
-const SAMPLED: u64 = 1 << 8;
-/// Multiple of its key and counter that a group takes while groups are gathered.
-const TIMES_GATHERED: u64 = 5;
-/// Copies of each picked key that are in memory at a time, about.
-const TIMES_PICKED: u64 = 3;
-/// Groups of which one is counted to estimate how many there are.
-const PARTS_TO_COUNT: u64 = 64;
 
 /// Groups of at least `k` rows are admitted.
 pub(super) struct Small<'a, W, C> {
@@ -93,7 +73,8 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
     /// Some of the records, evenly spread. `None` where they are not at hand.
     fn sample_of_records(&self) -> Option<Vec<W>> {
         let n_rows = self.problem.source.n_rows();
-        let step = (n_rows / SAMPLE.max(n_rows / SAMPLED)).max(1) as usize;
+        let step =
+            (n_rows / tuning::SAMPLE.get().max(n_rows / tuning::RECORDS_PER_SAMPLED.get())).max(1) as usize;
         if let Some(records) = self.records() {
             return Some(records.every(step));
         }
@@ -121,7 +102,7 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
 
     /// How many groups may be gathered at a time.
     fn most_groups(&self) -> usize {
-        let bytes_a_group = TIMES_GATHERED * Self::BYTES_A_GROUP;
+        let bytes_a_group = tuning::TIMES_GATHERED.get() * Self::BYTES_A_GROUP;
         let most = self.problem.source.room().map_or(u64::MAX, |room| room / 2 / bytes_a_group);
         usize::try_from(most).unwrap_or(usize::MAX)
     }
@@ -140,10 +121,10 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
             let picked = &mut self.picked;
             picked.clear();
             visit_records(records, &mut |lot: Lot<'_, W, C>| {
-                picked.pick(lot, mask, 0, PARTS_TO_COUNT, Picking::Sample);
+                picked.pick(lot, mask, 0, tuning::GROUPS_PER_COUNTED.get(), Picking::Sample);
             })?;
             counters.merge_picked(picked, mask);
-            let n_groups = counters.keys().len() * PARTS_TO_COUNT as usize;
+            let n_groups = counters.keys().len() * tuning::GROUPS_PER_COUNTED.get() as usize;
             if n_groups > most {
                 return Ok(Err(n_groups));
             }
@@ -297,15 +278,18 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             From::Lot(lot) => lot.len() as u64,
             From::Parts(_) => self.problem.source.n_rows(),
         };
-        if n_keys < SOME_FROM as u64 || mask.n_ones() < SOME_FROM_BITS {
+        if n_keys < tuning::SOME_FROM.get() as u64 || mask.n_ones() < tuning::SOME_FROM_BITS.get() {
             return Ok(None);
         }
         let budget = self.problem.policy.budget();
         // Not more keys than there is room for.
-        let most_keys =
-            self.problem.source.room().map_or(u64::MAX, |room| room / TIMES_PICKED / Self::BYTES_A_GROUP);
+        let most_keys = self
+            .problem
+            .source
+            .room()
+            .map_or(u64::MAX, |room| room / tuning::TIMES_PICKED.get() / Self::BYTES_A_GROUP);
         let least_parts = n_keys.div_ceil(most_keys.max(1)).next_power_of_two();
-        let first_parts = FIRST_PARTS.max(least_parts);
+        let first_parts = tuning::FIRST_PARTS.get().max(least_parts);
         let mut parts = first_parts;
         loop {
             match keys {
@@ -325,7 +309,7 @@ impl<W: PackedWord, C: Count> Groups for Small<'_, W, C> {
             }
             // A part as large as needed, and somewhat larger; if that is not much less than all, then all.
             let likely = refused.saturating_mul(parts) / budget.saturating_add(budget / 4).max(1);
-            if parts < first_parts || likely < LEAST_PARTS {
+            if parts < first_parts || likely < tuning::LEAST_PARTS.get() {
                 return Ok(None);
             }
             parts = (1 << likely.ilog2()).max(least_parts);
