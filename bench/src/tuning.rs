@@ -162,7 +162,14 @@ fn adult_choose(timer: &mut Timer) -> Result<()> {
     {
         chosen(timer, &adult, n_attributes, k, percent)?;
     }
-    Ok(())
+    // More attributes than are estimated with; Incognito would refuse them.
+    let wide = Dataset::made_up(2_000, 20, 2)?;
+    let rows = Rows::new(&wide.table, &wide.attributes)?;
+    let policy = policy(5, "0%", rows.n_rows())?;
+    let problem = Problem { source: &rows, policy: &policy };
+    one_thread()?.install(|| {
+        timer.part("choosing, 20 attributes".to_owned(), || judge::choose(problem, Some(1 << 30)))
+    })
 }
 
 fn landsend_choose(timer: &mut Timer) -> Result<()> {

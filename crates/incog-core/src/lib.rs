@@ -6,6 +6,7 @@
 //!
 //! | module | question |
 //! |---|---|
+//! | [`tuning`] | Which numbers can only a clock tell? |
 //! | [`value`] | What number or day does a text stand for? |
 //! | [`table`] | What are the records? |
 //! | [`hierarchy`] | What may a value become? |

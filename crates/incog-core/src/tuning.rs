@@ -4,7 +4,7 @@
 //! `tuning.rs`, each with its meaning, its unit and the case of `incog-bench tuning` that measures it. `bench/tuning.py` runs that case with half
 //! the constant and with twice the constant.
 //!
-//! - Without the feature `tuning`, which is off by default, a [`Tuned`] is a `const` and [`get`](Tuned::get) its value: the compiler sees a number.
+//! - Without the feature `tuning`, which is off by default, each is a `const`: the compiler sees a number.
 //! - With it, each is a `static` that looks once for another value in the environment variable `INCOG_TUNING`, as in `LARGE=65536,HALFWAY=1/4`.
 //!
 //! Numbers that the compiler needs, such as lengths of arrays, are plain constants beside the others, and another value takes a rebuild.

@@ -61,13 +61,13 @@ pub enum SuppressionMethod {
     },
 }
 
-/// The forest compares each record with each other.
+/// Records. The forest compares each with each other, and refuses more.
 const MAX_FOREST: usize = 1 << 13;
 
-/// The cover does so for each ball.
+/// Records. The cover compares each with each other for every ball, and refuses more.
 const MAX_COVER: usize = 1 << 10;
 
-/// How many candidates a cluster has unless told.
+/// Records that a cluster chooses from, unless the caller says how many.
 const CANDIDATES: usize = 512;
 
 impl SuppressionMethod {
