@@ -22,7 +22,7 @@ pub(crate) struct JobArguments {
     /// What separates the fields of a CSV file [default: found out]
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
-    /// How the data are written, as in [input] of a job file: encoding=windows-1252, decimal=, or missing=NA,-9. Can be given
+    /// How the data are written, as in [input] of a job file: encoding=windows-1252, skip_rows=2 or missing=NA,-9. Can be given
     /// several times
     #[arg(long, value_name = "KEY=VALUE")]
     read: Vec<String>,

@@ -118,7 +118,7 @@ mod tests {
             "format=csv",
         ];
         let start = Input { path: Paths::One("data.csv".into()), ..Input::default() };
-        let input = given.into_iter().try_fold(start, |input, given| input.with(given)).unwrap();
+        let input = given.into_iter().try_fold(start, Input::with).unwrap();
         assert_eq!(input.path, Paths::One("data.csv".into()));
         assert_eq!(
             (input.encoding.as_deref(), input.sheet.as_deref(), input.skip_rows, input.header),
