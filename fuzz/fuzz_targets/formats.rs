@@ -1,5 +1,5 @@
-//! Any bytes are a table of a format or an error: JSON lines, Arrow IPC, workbooks, and text in any dialect. A table has columns of one
-//! length; no error repeats a cell.
+//! Any bytes are a table of a format or an error: JSON lines, Arrow IPC, workbooks, zip archives, and text in any dialect. A table has
+//! columns of one length; no error repeats a cell.
 //!
 //! The first byte chooses the format, or how text is written; the rest is the file.
 #![no_main]
@@ -10,7 +10,7 @@ use incog_fuzz::{CANARY, keeps_quiet, plant};
 use libfuzzer_sys::fuzz_target;
 
 /// What `[input]` says.
-const WAYS: [&str; 11] = [
+const WAYS: [&str; 12] = [
     "format = \"jsonl\"",
     "format = \"arrow\"",
     "format = \"xlsx\"",
@@ -22,13 +22,19 @@ const WAYS: [&str; 11] = [
     "format = \"csv\"\nquote = \"'\"\ncomment = \"#\"\nskip_rows = 1",
     "format = \"csv\"\nquote = \"\"\nheader = false\nnames = [\"a\", \"b\"]",
     "format = \"tsv\"\ncomment = \"#\"",
+    ZIP,
 ];
+
+/// Nothing: the name is that of an archive, and the table's is inside.
+const ZIP: &str = "";
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, text)) = bytes.split_first() else { return };
     let way = WAYS[usize::from(choice) % WAYS.len()];
     let job = Job::parse(&format!("[input]\npath = \"-\"\n{way}\n[policy]\nk = 2\n")).unwrap();
-    match read_bytes(plant(text), "data", &job) {
+    // What is in an archive has checksums: it is not changed.
+    let (name, bytes) = if way == ZIP { ("data.zip", text.to_vec()) } else { ("data", plant(text)) };
+    match read_bytes(bytes, name, &job) {
         Ok(table) => {
             assert!(table.columns().iter().all(|column| column.codes().len() == table.n_rows()));
         }

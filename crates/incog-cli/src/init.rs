@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::FirstLine;
-use incog::{Init, Replace, Result};
+use incog::unstable::job::{Input, Paths};
+use incog::{FirstLine, Init, Replace, Result};
 
 use crate::output::eprint_error;
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The data: CSV with a header line, also .gz or .zst, or Parquet; a folder is one table, `-` is standard input
+    /// The data: text with a header line, a workbook, JSON lines, Arrow or Parquet; a folder is one table, `-` is standard input
     data: PathBuf,
     /// Where to write the job; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "incog.toml")]
@@ -32,12 +32,19 @@ pub(crate) struct Arguments {
     /// What separates the fields [default: the header's most frequent of , ; tab |]
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<char>,
+    /// How the data are written, as it will stand in [input] of the job: encoding=windows-1252, sheet=People, skip_rows=2 or
+    /// missing=NA,-9. Can be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    read: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
-    let init = Init::new(&arguments.data, arguments.delimiter, first_line, &progress)?;
+    let path = Paths::One(arguments.data.clone());
+    let input = Input { path, delimiter: arguments.delimiter, ..Input::default() };
+    let input = arguments.read.iter().try_fold(input, |input, given| input.with(given))?;
+    let init = Init::of_input(&input, first_line, &progress)?;
     progress.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incog::unstable::job::{
-    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, MissingUnit, OneLabel, OrderJob, Paths,
+    AnyJob, ColumnJob, CountOrText, DatabaseJob, HierarchyJob, Input, MissingUnit, OneLabel, OrderJob, Paths,
     RequireJob, RoleJob,
 };
 use incog::{Error, ErrorKind, Job, Record, Result};
@@ -22,6 +22,10 @@ pub(crate) struct JobArguments {
     /// What separates the fields of a CSV file [default: found out]
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
+    /// How the data are written, as in [input] of a job file: encoding=windows-1252, skip_rows=2 or missing=NA,-9. Can be given
+    /// several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    read: Vec<String>,
     /// How much memory the run may take, such as 512MB: a table that needs more is kept in temporary files, in the folder
     /// that TMPDIR names or beside the release [default: all in memory]
     #[arg(long, value_name = "SIZE")]
@@ -198,6 +202,10 @@ impl JobArguments {
             job.input.delimiter = self.delimiter;
             job.lines.forget(&["input", "delimiter"]);
         }
+        job.input = self.written(job.input)?;
+        for key in self.read.iter().filter_map(|given| given.split('=').next()) {
+            job.lines.forget(&["input", key.trim()]);
+        }
         if let Some(memory) = &self.memory {
             job.input.memory = Some(count_or_text(memory));
             job.lines.forget(&["input", "memory"]);
@@ -242,6 +250,11 @@ impl JobArguments {
         let mut job = AnyJob::Table(job);
         self.apply_shared(&mut job)?;
         job.table().ok_or_else(|| Error::new(ErrorKind::Internal, "a job has changed its kind"))
+    }
+
+    /// What flags say of how the data are written, in the place of what the job says.
+    fn written(&self, input: Input) -> Result<Input> {
+        self.read.iter().try_fold(input, |input, given| input.with(given))
     }
 
     /// What flags say of jobs of both kinds takes the place of what the job says.
@@ -316,6 +329,7 @@ impl JobArguments {
             files => Paths::Several(files.to_vec()),
         };
         job.input.delimiter = self.delimiter.or(job.input.delimiter);
+        job.input = self.written(job.input)?;
         job.input.memory = self.memory.as_deref().map(count_or_text).or(job.input.memory);
         let beside = path.parent().unwrap_or(Path::new("")).to_owned();
         let folders: Vec<PathBuf> =
@@ -331,7 +345,7 @@ impl JobArguments {
         let given = self
             .given()
             .chain([("delimiter", self.delimiter.is_some()), ("hierarchies", self.hierarchies.is_some())])
-            .chain([("memory", self.memory.is_some())]);
+            .chain([("memory", self.memory.is_some()), ("read", !self.read.is_empty())]);
         if let Some((flag, _)) =
             given.filter(|(_, is_given)| *is_given).find(|(flag, _)| !FLAGS.contains(flag))
         {

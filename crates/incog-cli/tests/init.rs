@@ -375,3 +375,71 @@ proptest! {
         }
     }
 }
+
+/// A table as a program in Germany exports it, in windows-1252.
+fn german(folder: &Folder) {
+    let mut data = "Name;Geburtsdatum;Age;PLZ;Height;Income\r\n".to_owned();
+    for n in 0..60 {
+        let (day, month, zip) = (1 + n % 28, 1 + n % 12, [1067, 10115, 80331][n % 3]);
+        let age = if n % 10 == 0 { "k.A.".to_owned() } else { (20 + n % 30).to_string() };
+        let height = if n % 7 == 0 { "NA".to_owned() } else { format!("1,{}", 50 + n % 40) };
+        data += &format!(
+            "M\u{fc}ller {n};{day:02}.{month:02}.19{};{age};{zip};{height};1.{:03},50 \r\n",
+            50 + n % 40,
+            n * 7
+        )
+        .replace(" \r", "\r");
+    }
+    let bytes: Vec<u8> = data.chars().map(|character| character as u8).collect();
+    std::fs::write(folder.path("export.csv"), bytes).unwrap();
+}
+
+#[test]
+fn a_table_is_proposed_as_it_is_written() {
+    let folder = Folder::new();
+    german(&folder);
+    folder.refused(&["init", "export.csv"], &["is not UTF-8", "--read encoding=windows-1252"]);
+    folder.done(&[
+        "init",
+        "export.csv",
+        "-k",
+        "2",
+        "--read",
+        "encoding=windows-1252",
+        "--read",
+        "missing=k.A.",
+    ]);
+    let job = folder.read("incog.toml");
+    for part in [
+        "encoding = \"windows-1252\"\nmissing = [\"k.A.\"]\n",
+        "path = \"export.release.csv\"",
+        "hierarchy = { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }\ndate_format = \"%d.%m.%Y\"\n",
+        "hierarchy = { intervals = [5, 10, 20], top = 90 }\n",
+        "decimal = \",\"\nmissing = [\"k.A.\", \"NA\"]\n",
+        "decimal = \",\"\nthousands = \".\"\n",
+        "`pad` beside `mask` restores them",
+    ] {
+        assert!(job.contains(part), "no `{part}` in: {job}");
+    }
+    assert!(!job.contains("ller"), "a cell got out: {job}");
+    folder.write("incog.toml", &job.replace("suppression = \"1%\"", "suppression = \"100%\""));
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.done(&["verify", "export.release.csv", "--job", "incog.toml"]);
+}
+
+#[test]
+fn dates_that_nobody_can_tell_apart_wait_for_a_decision_and_floats_get_their_zeros_back() {
+    let folder = Folder::new();
+    let rows: String = (0..60)
+        .map(|n| format!("0{}/0{}/19{},{}.0\n", 1 + n % 9, 1 + n % 8, 50 + n % 40, [1001, 53715][n % 2]))
+        .collect();
+    folder.write("data.csv", &format!("birth,zip\n{rows}"));
+    let said = folder.done(&["init", "data.csv", "-k", "2"]);
+    assert!(said.contains("say date_format = \"%d/%m/%Y\" or \"%m/%d/%Y\""), "{said}");
+    let job = folder.read("incog.toml");
+    assert!(job.contains("hierarchy = { mask = \"right\", pad = 5 }"), "{job}");
+    let said = folder.done(&["init", "data.csv", "-k", "2", "--force", "--read", "date_format=%m/%d/%Y"]);
+    assert!(!said.contains("decide"), "{said}");
+    folder.done(&["anonymize", "incog.toml"]);
+    assert!(!folder.read("data.release.csv").contains(".0"), "a zip code is no float");
+}

@@ -207,6 +207,91 @@ fn numbers_that_may_have_lost_their_zeros_are_a_warning() {
 }
 
 #[test]
+fn whole_floats_may_have_lost_their_zeros_too() {
+    let case = cases().into_iter().find(|case| case.name == "zip-codes-as-floats").unwrap();
+    let folder = prepared(&case);
+    assert!(case.job.contains("length = 5, pad = 5, "));
+    folder.write("job.toml", case.job.replace("length = 5, pad = 5, ", ""));
+    let said = folder.done(&["anonymize", "job.toml", "-o", "release.csv"]);
+    assert!(said.stderr.contains("zip: its numbers have different lengths"), "{said:?}");
+}
+
+#[test]
+fn what_input_says_can_be_said_by_flags() {
+    for (name, keys) in [
+        ("windows-1252", &["encoding"][..]),
+        ("decimal-comma", &["decimal"]),
+        ("missing-as-several", &["missing"]),
+        ("dates-words", &["date_format"]),
+        ("excel-sheet-and-range", &["sheet", "range"]),
+        ("no-header", &["header", "names"]),
+    ] {
+        let case = cases().into_iter().find(|case| case.name == name).unwrap();
+        let folder = prepared(&case);
+        let mut job: toml::Table = toml::from_str(&case.job).unwrap();
+        let input = job["input"].as_table_mut().unwrap();
+        let given: Vec<String> = keys
+            .iter()
+            .map(|key| format!("{key}={}", input.remove(*key).expect("the case has the key")))
+            .collect();
+        folder.write("job.toml", toml::to_string(&job).unwrap());
+        let flags: Vec<&str> = given.iter().flat_map(|given| ["--read", given]).collect();
+        let arguments = ["anonymize", "job.toml", "--order", "input", "--no-record", "-o", "release.csv"];
+        folder.done(&[&arguments[..], &flags].concat());
+        let expected = std::fs::read(messy().join("expected").join(format!("{name}.csv"))).unwrap();
+        assert_eq!(folder.bytes("release.csv"), expected, "{name}");
+    }
+    let case = cases().into_iter().find(|case| case.name == "plain").unwrap();
+    let folder = prepared(&case);
+    folder.refused(
+        &["anonymize", "job.toml", "-o", "x.csv", "--read", "encodng=latin1"],
+        &["encodng", "KEY=VALUE"],
+    );
+    folder.refused(&["anonymize", "job.toml", "-o", "x.csv", "--read", "skip_rows=two"], &["skip_rows"]);
+}
+
+#[test]
+fn a_file_named_like_a_workbook_is_called_what_it_is() {
+    let case = cases().into_iter().find(|case| case.name == "plain").unwrap();
+    let folder = prepared(&case);
+    for (name, from, parts) in [
+        ("page.xls", "page.csv", &["it is an HTML page, not what its name says"][..]),
+        ("text.xlsx", "plain.csv", &["it is text, not what its name says", "name it .csv"]),
+        ("old.xlsx", "old.xls", &["it is an older Excel workbook", "name it .xls"]),
+        ("new.xls", "book.xlsx", &["it is a newer Excel workbook", "name it .xlsx"]),
+        ("page.ods", "page.csv", &["it is an HTML page, not what its name says"]),
+        ("sealed.xlsx", "sealed.xlsx", &["protected by a password"]),
+    ] {
+        std::fs::copy(messy().join("files").join(from), folder.path(name)).unwrap();
+        folder.refused(&["anonymize", "job.toml", "--input", name, "-o", "release.csv"], parts);
+    }
+}
+
+#[test]
+fn a_missing_value_among_ordered_ones_is_told_from_a_word() {
+    let folder = Folder::empty();
+    folder.write("data.csv", "age,income\n34,1000.5\n34,NA\n36,1e3\n36,2000\n");
+    let flags = ["--qi", "age", "--sensitive", "income", "-k", "2", "-o", "release.csv", "--require"];
+    let require = "t-closeness:sensitive=income,t=1,distance=ordered";
+    let arguments = [&["anonymize", "data.csv"], &flags[..], &[require]].concat();
+    folder.refused(&arguments, &["1 of 4 values are not numbers (first in row 2)", "name what stands for"]);
+    let with_marker = [&arguments[..], &["--read", "missing=NA"]].concat();
+    folder.refused(&with_marker, &["1 of 4 values are not numbers", "a missing value is no number either"]);
+    folder.write("data.csv", "age,income\n34,1000.5\n34,1000\n36,1e3\n36,2000\n");
+    folder.done(&arguments);
+}
+
+#[test]
+fn titles_above_a_header_are_no_question_of_quotes() {
+    let folder = Folder::empty();
+    folder.write("data.csv", "Survey of 2023\n\nage,zip\n34,53715\n34,53715\n");
+    let flags = ["--qi", "age", "--rest", "other", "-k", "2", "--no-record", "-o", "release.csv"];
+    folder.refused(&[&["anonymize", "data.csv"], &flags[..]].concat(), &["line 3 has 2 fields", "skip_rows"]);
+    folder.done(&[&["anonymize", "data.csv", "--read", "skip_rows=2"], &flags[..]].concat());
+    assert_eq!(folder.read("release.csv"), "age,zip\n34,53715\n34,53715\n");
+}
+
+#[test]
 fn two_spellings_of_one_value_are_two_values() {
     let folder = Folder::empty();
     folder.write("data.csv", "day\n13.01.2003\n13.01.2003\n14.01.2003\n14.01.2003\n");

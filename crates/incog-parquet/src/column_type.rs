@@ -22,7 +22,7 @@ impl ColumnType {
         };
         let is_supported = matches!(
             data_type,
-            Boolean
+            Null | Boolean
                 | Int8
                 | Int16
                 | Int32

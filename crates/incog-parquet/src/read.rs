@@ -398,6 +398,8 @@ impl CodesSoFar {
             Utf8 => append_text(array.as_string::<i32>().iter(), null, column),
             LargeUtf8 => append_text(array.as_string::<i64>().iter(), null, column),
             Dictionary(..) => self.append_dictionary(array, column),
+            // A column of which nobody knows what it would have.
+            Null => (0..array.len()).try_for_each(|_| push_null(null, column)),
             Boolean => {
                 for value in array.as_boolean() {
                     let Some(value) = value else {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Date32Array, LargeStringArray, PrimitiveArray,
-    StringArray, StringViewArray,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Date32Array, LargeStringArray, NullArray,
+    PrimitiveArray, StringArray, StringViewArray,
 };
 use arrow_buffer::i256;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
@@ -18,7 +18,7 @@ use arrow_cast::parse::Parser;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 const NANOS_A_SECOND: i128 = 1_000_000_000;
-const MILLIS_A_DAY: i64 = 86_400_000;
+pub(crate) const MILLIS_A_DAY: i64 = 86_400_000;
 
 /// Without this option an error would be written in place of the value.
 const OPTIONS: FormatOptions<'_> = FormatOptions::new().with_display_error(false);
@@ -68,6 +68,7 @@ pub(crate) fn in_utc(array: &ArrayRef) -> ArrayRef {
 pub(crate) fn parse(data_type: &DataType, texts: &[Option<&str>]) -> Option<ArrayRef> {
     use DataType::*;
     let array: ArrayRef = match data_type {
+        Null if texts.iter().all(Option::is_none) => Arc::new(NullArray::new(texts.len())),
         Utf8 => Arc::new(texts.iter().copied().collect::<StringArray>()),
         LargeUtf8 => Arc::new(texts.iter().copied().collect::<LargeStringArray>()),
         Utf8View => Arc::new(texts.iter().copied().collect::<StringViewArray>()),

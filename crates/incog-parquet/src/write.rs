@@ -7,7 +7,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::types::UInt32Type;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date64Type, UInt32Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, UInt32Array};
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
@@ -26,6 +27,7 @@ use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
 use crate::read::io_error;
+use crate::text::MILLIS_A_DAY;
 use crate::text_chunk::{TextChunk, Texts};
 use crate::{ColumnType, text, text_chunk};
 
@@ -101,7 +103,7 @@ impl<W: Write + Send> Writer<W> {
             })
             .collect();
         let schema = Schema::new(columns.iter().map(|column| Arc::clone(&column.field)).collect::<Vec<_>>());
-        let writer = ArrowWriter::try_new(to, Arc::new(schema), Some(properties()));
+        let writer = ArrowWriter::try_new(to, Arc::new(schema), Some(properties(days_of(&columns))));
         let (file, factory) =
             writer.and_then(ArrowWriter::into_serialized_writer).map_err(|error| failed(&error))?;
         Ok(Writer { file, factory, columns, group: Vec::new(), n_group_rows: 0 })
@@ -225,10 +227,27 @@ impl Values {
     }
 }
 
+/// What 64-bit dates are. Parquet has none; the Arrow schema in the file says that they were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Days {
+    /// Whole days, which are dates for every reader.
+    Whole,
+    /// Some have a time of day, which no date of Parquet has: they are numbers for readers that know nothing of Arrow.
+    WithTimes,
+}
+
+fn days_of(columns: &[Values]) -> Days {
+    let is_whole = |millis: i64| millis % MILLIS_A_DAY == 0 && i32::try_from(millis / MILLIS_A_DAY).is_ok();
+    let dates = columns.iter().filter_map(|column| column.values.as_primitive_opt::<Date64Type>());
+    let are_whole = dates.into_iter().all(|dates| dates.iter().flatten().all(is_whole));
+    if are_whole { Days::Whole } else { Days::WithTimes }
+}
+
 /// Statistics per column chunk, not per page: they are of released values only, and readers skip by them. Without any per
 /// page nobody needs to know where pages are.
-fn properties() -> WriterProperties {
+fn properties(days: Days) -> WriterProperties {
     WriterProperties::builder()
+        .set_coerce_types(days == Days::Whole)
         .set_compression(Compression::ZSTD(text_chunk::level()))
         .set_dictionary_enabled(true)
         .set_statistics_enabled(EnabledStatistics::Chunk)

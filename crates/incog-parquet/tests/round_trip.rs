@@ -95,7 +95,11 @@ fn check(array: ArrayRef) {
         let back = read_arrays(&release);
         assert_eq!(back.schema().field(0).name(), "c");
         assert_eq!(back.column(0), &array, "{}", array.data_type());
-        assert_eq!(back.schema().field(0).is_nullable(), array.null_count() > 0, "by what is released");
+        assert_eq!(
+            back.schema().field(0).is_nullable(),
+            array.logical_null_count() > 0,
+            "by what is released"
+        );
     }
 }
 
@@ -224,6 +228,25 @@ fn dates_and_times_come_back() {
 }
 
 #[test]
+fn whole_64_bit_days_are_dates_for_readers_that_know_nothing_of_arrow() {
+    let folder = TempDir::new().unwrap();
+    let (source, release) = (folder.path().join("source.parquet"), folder.path().join("release.parquet"));
+    for (millis, seen) in [
+        (vec![0, 86_400_000, -86_400_000, 1_050_537_600_000], DataType::Date32),
+        (vec![0, 86_400_001], DataType::Int64),
+    ] {
+        let array: ArrayRef = Arc::new(primitive::<Date64Type>(millis));
+        write_source(&source, &[("c", array.clone())], WriterProperties::default());
+        let (columns, types) = read_columns(&source);
+        write_all_kept(&release, &columns, &types);
+        assert_eq!(read_arrays(&release).column(0), &array);
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata = ArrowReaderMetadata::load(&File::open(&release).unwrap(), options).unwrap();
+        assert_eq!(metadata.schema().field(0).data_type(), &seen);
+    }
+}
+
+#[test]
 fn timestamps_of_every_unit_and_zone_come_back() {
     for zone in [None, Some("UTC"), Some("+05:45"), Some("Europe/Berlin"), Some("nowhere on earth")] {
         let zone: Option<Arc<str>> = zone.map(Into::into);
@@ -252,7 +275,7 @@ fn a_file_without_rows_keeps_its_columns_and_types() {
 
 #[test]
 fn a_column_of_nothing_but_nulls_comes_back() {
-    for data_type in [DataType::Int32, DataType::Utf8, DataType::Boolean, DataType::Date32] {
+    for data_type in [DataType::Int32, DataType::Utf8, DataType::Boolean, DataType::Date32, DataType::Null] {
         check(new_null_array(&data_type, 3));
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn check_header(path: &Path, table: &Table, is_text: bool) -> Result<
         _ => format!("{n_cells} of {n_columns} column names look like values, not like names"),
     };
     Err(Error::input(format!("data file `{}`: {problem}", path.display())).with_hint(
-        "the first line must name the columns: write one above the data; if it does name them, say so with --header",
+        "the first line must name the columns: write one above the data; if it does name them, say so with --header; if there is none, \
+         say --read header=false --read names=age,zip,...",
     ))
 }
 

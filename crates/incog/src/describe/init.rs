@@ -3,7 +3,8 @@
 //! What is written is a proposal: every column with a role, a hierarchy where it needs one, and the reason as a
 //! comment. The job runs as it is, unless a column's role is `decide`; then `anonymize` says which columns wait for a
 //! word. No cell, no least or greatest value of the data gets into the job or onto the screen: names of columns,
-//! kinds, counts and shares only (a file whose first line is not evidently a header is refused). Paths in the job are relative to it.
+//! kinds, counts and shares only (a file whose first line is not evidently a header is refused), and words like `NA` that stand for no value
+//! in a column of numbers or dates. Paths in the job are relative to it.
 
 use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -13,8 +14,9 @@ use incog_core::{Error, Progress, Result};
 
 use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Profile, ValueKind, share};
 use crate::describe::propose::{Proposal, propose};
-use crate::file::STANDARD;
-use crate::job::RoleJob;
+use crate::describe::written::{self, Written};
+use crate::file::{FileFormat, Packing, STANDARD};
+use crate::job::{Input, Job, Paths, RoleJob};
 use crate::publish::places::is_same_file;
 use crate::publish::sink::{Appeared, Unfinished};
 use crate::report::search::width_of;
@@ -64,6 +66,12 @@ pub struct Init {
     pub proposals: Vec<Proposal>,
     /// Which columns single people out.
     pub exposures: Exposures,
+    /// How the data are written, as far as somebody says so.
+    input: Input,
+    /// What was found out of that, column by column.
+    written: Vec<Written>,
+    /// What was found out of the files, a line each.
+    notes: Vec<String>,
 }
 
 impl Init {
@@ -74,17 +82,35 @@ impl Init {
         first_line: FirstLine,
         progress: &Progress,
     ) -> Result<Self> {
-        let delimiter = delimiter
-            .map(|delimiter| {
-                u8::try_from(delimiter)
-                    .ok()
-                    .filter(|byte| byte.is_ascii() && !b"\"\r\n".contains(byte))
-                    .ok_or_else(|| Error::input("the delimiter is a quote, a line break or not ASCII"))
-            })
-            .transpose()?;
-        let table = profile::read(data, delimiter, first_line, progress)?;
+        let path = Paths::One(data.to_owned());
+        Init::of_input(&Input { path, delimiter, ..Input::default() }, first_line, progress)
+    }
+
+    /// The same for data that are written as somebody says.
+    ///
+    /// ```
+    /// use incog::unstable::job::{Input, Paths};
+    /// use incog::{FirstLine, Init, Progress};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let data = folder.path().join("people.csv");
+    /// # std::fs::write(&data, "age;zip\n34;53715\nnone;53715\n51;53703\n58;53706\n").unwrap();
+    /// let input = Input { path: Paths::One(data), ..Input::default() }.with("missing=none")?;
+    /// let init = Init::of_input(&input, FirstLine::Unknown, &Progress::new())?;
+    /// assert_eq!(init.profile.columns[0].missing, 1);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn of_input(input: &Input, first_line: FirstLine, progress: &Progress) -> Result<Self> {
+        let job = Job { input: input.clone(), ..Job::default() };
+        let (table, notes) = profile::read(&job, first_line, progress)?;
+        let (table, written) = written::settled(table)?;
         let profile = Profile::of(&table, progress)?;
-        let proposals = propose(&profile);
+        let mut proposals = propose(&profile);
+        for (proposal, written) in proposals.iter_mut().zip(&written) {
+            if let Some(doubt) = written.doubt.as_ref().filter(|_| proposal.role == RoleJob::Decide) {
+                proposal.reason.clone_from(doubt);
+            }
+        }
         // Columns that are dropped single nobody out, and of free text and person numbers it is known that they do.
         let is_candidate = |(column, proposal): (&ColumnProfile, &Proposal)| {
             proposal.role != RoleJob::Identifier
@@ -94,7 +120,9 @@ impl Init {
         let candidates: Vec<usize> =
             (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();
         let exposures = profile::exposures(&table, &candidates, progress)?;
-        Ok(Init { data: data.to_owned(), delimiter, profile, proposals, exposures })
+        let data = input.path.all().first().cloned().unwrap_or_default();
+        let delimiter = input.delimiter.and_then(|delimiter| u8::try_from(delimiter).ok());
+        Ok(Init { data, delimiter, profile, proposals, exposures, input: input.clone(), written, notes })
     }
 
     /// How many columns wait for a decision.
@@ -168,8 +196,17 @@ impl Init {
     fn release_name(&self) -> String {
         let name = self.data.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let mut stem = if name == STANDARD { "data" } else { name };
-        for ending in [".gz", ".zst", ".csv", ".tsv", ".txt"] {
-            stem = stem.strip_suffix(ending).filter(|stem| !stem.is_empty()).unwrap_or(stem);
+        let path = Path::new(stem);
+        let is_known = path.extension().is_some_and(|ending| ending == "zip")
+            || FileFormat::by_name(path).is_some() && path.extension().is_some();
+        if is_known {
+            let is_packed = Packing::of(path) != Packing::None;
+            let inner = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(stem);
+            let ending = Path::new(inner).extension().filter(|_| is_packed);
+            stem = match ending {
+                Some(_) => Path::new(inner).file_stem().and_then(|stem| stem.to_str()).unwrap_or(inner),
+                None => inner,
+            };
         }
         format!("{stem}.release.csv")
     }
@@ -205,9 +242,7 @@ impl Init {
         let remark =
             if input == STANDARD { "   # standard input: give the data to every command" } else { "" };
         writeln!(text, "path = {}{remark}", quoted(input))?;
-        if let Some(delimiter) = self.delimiter {
-            writeln!(text, "delimiter = {}", quoted(&char::from(delimiter).to_string()))?;
-        }
+        text.push_str(&self.input_keys());
         writeln!(text, "\n[output]\npath = {}", quoted(&self.release_name()))?;
         writeln!(text, "\n[policy]")?;
         writeln!(text, "k = {k}   # everybody looks like at least {} others", k.saturating_sub(1))?;
@@ -216,7 +251,7 @@ impl Init {
             let unit = quoted(&columns[at].name);
             writeln!(text, "# unit = {unit}   # if this says whom a row is about: k then counts persons")?;
         }
-        for (column, proposal) in columns.iter().zip(&self.proposals) {
+        for ((column, proposal), written) in columns.iter().zip(&self.proposals).zip(&self.written) {
             writeln!(text, "\n# {}", describe(column, *rows))?;
             writeln!(text, "# {}", proposal.reason)?;
             writeln!(text, "[columns.{}]", key(&column.name))?;
@@ -226,8 +261,19 @@ impl Init {
             {
                 writeln!(text, "hierarchy = {hierarchy}")?;
             }
+            for (key, value) in &written.keys {
+                writeln!(text, "{key} = {value}")?;
+            }
         }
         Ok(())
+    }
+
+    /// What `[input]` says beside the path.
+    fn input_keys(&self) -> String {
+        let input = Input { path: Paths::default(), ..self.input.clone() };
+        let mut keys = toml::Table::try_from(&input).unwrap_or_default();
+        keys.remove("path");
+        toml::to_string(&keys).unwrap_or_default()
     }
 
     /// The worst sets of columns: their names, and how many rows are alone on them.
@@ -260,6 +306,9 @@ impl fmt::Display for Init {
             .collect();
         let width = |at: usize| width_of(lines.iter().map(|line| line[at].as_str()));
         let widths: Vec<usize> = (0..6).map(width).collect();
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
+        }
         writeln!(
             f,
             "{} and {}",

@@ -12,14 +12,14 @@
 //! candidates are taken as keep that below [`MAX_VISITS`] rows visited, at most [`MAX_CANDIDATES`]: those with most
 //! distinct values, which single out most. How many were taken is part of the answer.
 
-use std::path::Path;
-
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
+use incog_core::value::Notation;
 use incog_core::{Progress, Result};
 
 use crate::describe::header::check_header;
-use crate::describe::values::{day_number, is_date, is_digits, is_number, is_other_date, is_year};
+use crate::describe::values::{Digits, is_digits, is_other_date};
+use crate::job::Job;
 use crate::source::{Data, ReadOptions};
 
 /// Never more candidate columns than this: 1,350 sets.
@@ -36,12 +36,12 @@ pub enum ValueKind {
     Empty,
     /// Two values that say yes and no: yes/no, true/false, 1/0, y/n, t/f.
     YesNo,
-    /// Dates like 2003-04-17, some with a time behind.
+    /// Dates, some with a time behind.
     Dates {
         /// Is there a time behind at least one?
         times: bool,
     },
-    /// Dates in another notation, such as 17.04.2003, 4/17/2003 or 20030417.
+    /// What looks like dates, such as 04/05/2003, in no form that is certain.
     OtherDates,
     /// Whole numbers from 1800 to 2199.
     Years,
@@ -76,7 +76,7 @@ impl std::fmt::Display for ValueKind {
             ValueKind::YesNo => f.write_str("yes or no"),
             ValueKind::Dates { times: false } => f.write_str("dates"),
             ValueKind::Dates { times: true } => f.write_str("dates with times"),
-            ValueKind::OtherDates => f.write_str("dates, not ISO"),
+            ValueKind::OtherDates => f.write_str("dates in doubt"),
             ValueKind::Years => f.write_str("years"),
             ValueKind::Whole => f.write_str("whole numbers"),
             ValueKind::Decimals => f.write_str("decimals"),
@@ -108,6 +108,8 @@ pub struct ColumnProfile {
     pub(crate) widths: Vec<String>,
     /// Do its dates or years span more than fifteen years?
     pub(crate) is_long: bool,
+    /// What its whole numbers may have been through.
+    pub(crate) digits: Digits,
 }
 
 /// A table, counted.
@@ -157,21 +159,17 @@ pub enum FirstLine {
     Unknown,
 }
 
-/// The table in a data file. The one place here that knows how files are read.
-pub(crate) fn read(
-    path: &Path,
-    delimiter: Option<u8>,
-    first_line: FirstLine,
-    progress: &Progress,
-) -> Result<Table> {
-    let data = Data::open(&[path.to_owned()], ReadOptions::delimited(delimiter))?;
+/// The table in the data of a job, and what was found out of its files. The one place here that knows how files are read.
+pub(crate) fn read(job: &Job, first_line: FirstLine, progress: &Progress) -> Result<(Table, Vec<String>)> {
+    let data = Data::open(&job.inputs(), ReadOptions::of_job(job)?)?;
+    let path = data.files()[0].clone();
     let (table, format) = data.read(|_| Role::Other, progress)?;
     // Other formats have a place of their own for names.
     let is_text = format.file.is_delimited();
-    if first_line == FirstLine::Unknown {
-        check_header(path, &table, is_text)?;
+    if first_line == FirstLine::Unknown && job.input.names.is_none() {
+        check_header(&path, &table, is_text)?;
     }
-    Ok(table)
+    Ok((table, format.notes))
 }
 
 impl Profile {
@@ -204,9 +202,10 @@ impl ColumnProfile {
         let filled = column.codes().len() as u64 - missing;
         // An empty text is a value, but says nothing of what the others are.
         let values = || dictionary.values().filter(|value| !value.is_empty() && *value != EMPTY_TEXT);
-        let kind = kind(&values, distinct, filled);
+        let notation = column.notation();
+        let kind = kind(&values, distinct, filled, notation);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-        for number in values().filter_map(|value| magnitude(value, kind)) {
+        for number in values().filter_map(|value| magnitude(value, kind, notation)) {
             (least, greatest) = (least.min(number), greatest.max(number));
         }
         let span = if least <= greatest { greatest - least } else { 0.0 };
@@ -227,6 +226,7 @@ impl ColumnProfile {
                 ValueKind::Years => span > 15.0,
                 _ => false,
             },
+            digits: Digits::of(&values),
         }
     }
 
@@ -242,7 +242,7 @@ impl ColumnProfile {
 }
 
 /// What the values of a column are.
-fn kind<'a, I>(values: &impl Fn() -> I, distinct: u64, filled: u64) -> ValueKind
+fn kind<'a, I>(values: &impl Fn() -> I, distinct: u64, filled: u64, notation: &Notation) -> ValueKind
 where
     I: Iterator<Item = &'a str>,
 {
@@ -258,9 +258,9 @@ where
             return ValueKind::YesNo;
         }
     }
-    let n_dates = count(&is_date);
+    let n_dates = count(&|value| notation.date_and_time(value).is_some());
     if n_dates == distinct {
-        return ValueKind::Dates { times: values().any(|value| value.len() > 10) };
+        return ValueKind::Dates { times: values().any(|value| notation.date(value).is_none()) };
     }
     if count(&is_other_date) == distinct {
         return ValueKind::OtherDates;
@@ -271,7 +271,7 @@ where
             && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && value.bytes().any(|byte| byte.is_ascii_digit())
     };
-    let n_numbers = count(&is_number);
+    let n_numbers = count(&|value| notation.number(value).is_some());
     if (3..=20).contains(&length)
         && count(&is_code) == distinct
         && (n_numbers < distinct || values().any(|value| value.starts_with('0') && is_digits(value)))
@@ -279,9 +279,11 @@ where
         return ValueKind::Codes { length };
     }
     if n_numbers == distinct {
-        return if count(&is_year) == distinct {
+        let numbers = || values().filter_map(|value| notation.number(value));
+        let is_year = |year: Option<i64>| year.is_some_and(|year| (1800..2200).contains(&year));
+        return if numbers().all(|number| is_year(number.to_i64())) {
             ValueKind::Years
-        } else if values().all(|value| !value.contains('.')) {
+        } else if numbers().all(|number| number.is_whole()) {
             ValueKind::Whole
         } else {
             ValueKind::Decimals
@@ -301,10 +303,12 @@ where
 }
 
 /// Where a value stands on its scale, as far as widths need to know.
-fn magnitude(value: &str, kind: ValueKind) -> Option<f64> {
+fn magnitude(value: &str, kind: ValueKind, notation: &Notation) -> Option<f64> {
     match kind {
-        ValueKind::Dates { .. } => day_number(value).map(|day| day as f64),
-        ValueKind::Years | ValueKind::Whole | ValueKind::Decimals => value.parse().ok(),
+        ValueKind::Dates { .. } => notation.date_and_time(value).map(|date| date.day_number() as f64),
+        ValueKind::Years | ValueKind::Whole | ValueKind::Decimals => {
+            notation.number(value)?.to_string().parse().ok()
+        }
         _ => None,
     }
 }

@@ -11,7 +11,7 @@
 //! 3. The name ends like a number of something (id, number, key, ...) and nearly every value stands in one row only:
 //!    *identifier*.
 //! 4. Free text: *decide*. It can name people, whatever the column is called.
-//! 5. Dates: *quasi-identifier* in calendar units. Dates in another notation: *decide*.
+//! 5. Dates: *quasi-identifier* in calendar units. Dates whose form is in doubt: *decide*.
 //! 6. The name speaks of what outsiders know (age, sex, zip, race, country, education, occupation, ...):
 //!    *quasi-identifier*. Numbers in intervals of round widths, ages and years in fixed ones; codes masked from the
 //!    right; anything else kept or suppressed. Where a few values are of another kind than the rest: *decide*.
@@ -29,6 +29,7 @@
 //! Every hierarchy proposed here covers every cell of its column, so a job made from it runs. Reasons contain no cell.
 
 use crate::describe::profile::{ColumnProfile, Profile, ValueKind};
+use crate::describe::values::Digits;
 use crate::job::RoleJob;
 
 /// With fewer rows than this, little can be told from values.
@@ -62,6 +63,8 @@ pub enum ProposedHierarchy {
     Mask {
         /// How many characters the longest value has.
         length: usize,
+        /// How many digits values are to have, if they were made floats.
+        pad: Option<usize>,
     },
     /// Ever wider intervals.
     Intervals {
@@ -78,7 +81,7 @@ impl ProposedHierarchy {
         match self {
             ProposedHierarchy::Suppression => 2,
             ProposedHierarchy::Dates(units) => units.len() as u64 + 2,
-            ProposedHierarchy::Mask { length } => *length as u64 + 1,
+            ProposedHierarchy::Mask { length, .. } => *length as u64 + 1,
             ProposedHierarchy::Intervals { widths, .. } => widths.len() as u64 + 2,
         }
     }
@@ -91,7 +94,10 @@ impl ProposedHierarchy {
                 let units: Vec<String> = units.iter().map(|unit| format!("\"{unit}\"")).collect();
                 Some(format!("{{ dates = [{}] }}", units.join(", ")))
             }
-            ProposedHierarchy::Mask { .. } => Some("{ mask = \"right\" }".into()),
+            ProposedHierarchy::Mask { pad, .. } => {
+                let pad = pad.map_or(String::new(), |pad| format!(", pad = {pad}"));
+                Some(format!("{{ mask = \"right\"{pad} }}"))
+            }
             ProposedHierarchy::Intervals { widths, top } => {
                 let top = top.map_or(String::new(), |top| format!(", top = {top}"));
                 Some(format!("{{ intervals = [{}]{top} }}", widths.join(", ")))
@@ -271,7 +277,7 @@ fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
         ValueKind::OtherDates => {
             return plain(
                 RoleJob::Decide,
-                "looks like dates: written as 2003-04-17 they can be a quasi-identifier in calendar units",
+                "looks like dates, but in no form that fits all: say `date_format`, or clean them",
             );
         }
         _ => {}
@@ -323,6 +329,12 @@ fn known(column: &ColumnProfile, hint: Hint, word: &str) -> Proposal {
         return plain(RoleJob::Decide, reason);
     }
     let hierarchy = hierarchy(column, hint);
+    let reason = match (&hierarchy, column.digits) {
+        (ProposedHierarchy::Mask { .. }, Digits::Uneven) => {
+            format!("{reason}; if its numbers lost leading zeros, `pad` beside `mask` restores them")
+        }
+        _ => reason,
+    };
     let reason = if hierarchy == ProposedHierarchy::Suppression && column.distinct > 12 {
         format!("{reason}; with a hierarchy (file or tree) more of it could be kept")
     } else {
@@ -335,8 +347,12 @@ fn known(column: &ColumnProfile, hint: Hint, word: &str) -> Proposal {
 fn hierarchy(column: &ColumnProfile, hint: Hint) -> ProposedHierarchy {
     let is_code = hint == Hint::Place || matches!(column.kind, ValueKind::Codes { .. });
     if is_code {
-        return if (2..=MAX_MASKED).contains(&column.longest) {
-            ProposedHierarchy::Mask { length: column.longest }
+        let (length, pad) = match column.digits {
+            Digits::Floats(length) => (length, Some(length)),
+            Digits::Whole | Digits::Uneven => (column.longest, None),
+        };
+        return if (2..=MAX_MASKED).contains(&length) {
+            ProposedHierarchy::Mask { length, pad }
         } else {
             ProposedHierarchy::Suppression
         };

@@ -2,6 +2,33 @@
 
 use incog_core::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 
+/// What may have been done to whole numbers that are codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// Nothing that shows, or they are no whole numbers.
+    Whole,
+    /// They have different lengths, and none starts with 0.
+    Uneven,
+    /// They were made floats: 1001.0. The longest has this many digits before its point.
+    Floats(usize),
+}
+
+impl Digits {
+    /// Of a column with these values.
+    pub(super) fn of<'a, I: Iterator<Item = &'a str>>(values: &impl Fn() -> I) -> Self {
+        let whole = |value: &'a str| value.strip_suffix(".0").unwrap_or(value);
+        if !values().all(|value| !whole(value).is_empty() && is_digits(whole(value))) {
+            return Digits::Whole;
+        }
+        let lengths = || values().map(|value| whole(value).len());
+        if values().any(|value| value.ends_with(".0")) {
+            return Digits::Floats(lengths().max().unwrap_or(0));
+        }
+        let is_uneven = lengths().min() != lengths().max() && !values().any(|value| value.starts_with('0'));
+        if is_uneven { Digits::Uneven } else { Digits::Whole }
+    }
+}
+
 pub(super) fn is_year(value: &str) -> bool {
     value.len() == 4 && is_digits(value) && ("1800"..="2199").contains(&value)
 }

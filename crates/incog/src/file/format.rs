@@ -145,17 +145,17 @@ fn unknown(path: &Path, to: Use) -> Error {
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let table = if to == Use::Read { "input" } else { "output" };
     let error = cannot(path, to, &format!("nobody knows the format of a name that ends in .{ending}"));
-    let hint = match ending.to_ascii_lowercase().as_str() {
+    let first = match ending.to_ascii_lowercase().as_str() {
         "sav" | "zsav" | "por" | "dta" | "sas7bdat" | "rds" | "rdata" if to == Use::Read => {
-            "save it as .parquet or .csv first; the page of formats says how".to_owned()
+            "save it as .parquet or .csv first; the page of formats says how. "
         }
-        "json" => "JSON lines, one object a line, end in .jsonl".to_owned(),
-        _ => format!(
-            "known are {}; .gz and .zst behind those of text; or say `format` in [{table}]",
-            endings(to)
-        ),
+        "json" => "JSON lines, one object a line, end in .jsonl. ",
+        _ => "",
     };
-    error.with_hint(hint)
+    error.with_hint(format!(
+        "{first}known are {}; .gz and .zst behind those of text; or say `format` in [{table}]",
+        endings(to)
+    ))
 }
 
 fn cannot(path: &Path, to: Use, problem: &str) -> Error {
@@ -188,6 +188,14 @@ mod tests {
         assert!(FileFormat::of(Path::new("a.ods"), None, Use::Write).is_err());
         let given = FileFormat::of(Path::new("a.doc"), Some(FileFormat::Csv), Use::Write).unwrap();
         assert_eq!(given, FileFormat::Csv);
+        for name in ["a.doc", "a.sav", "a.json", "a.dta"] {
+            let error = FileFormat::of(Path::new(name), None, Use::Read).unwrap_err();
+            let hint = error.hint().unwrap();
+            assert!(
+                [".csv", ".jsonl", ".parquet", ".xlsx", ".zip"].iter().all(|known| hint.contains(known)),
+                "{hint}"
+            );
+        }
         let error = FileFormat::of(Path::new("a.doc"), None, Use::Write).unwrap_err();
         assert!(!format!("{error:?}").contains(".ods"), "what cannot be written is not in its list");
     }

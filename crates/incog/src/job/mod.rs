@@ -13,6 +13,7 @@ mod require;
 mod search;
 mod order;
 mod hierarchy;
+mod input;
 mod database;
 mod any;
 
@@ -22,6 +23,7 @@ pub use database::{
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
 pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
+pub use input::Paths;
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
@@ -124,40 +126,6 @@ pub struct Input {
     /// How much memory the run may take: bytes, or "512 MB". A table that needs more is kept in temporary files meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<CountOrText>,
-}
-
-/// One path, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Paths {
-    /// One file or folder.
-    One(PathBuf),
-    /// Several files or folders.
-    Several(Vec<PathBuf>),
-}
-
-impl Default for Paths {
-    fn default() -> Self {
-        Paths::Several(Vec::new())
-    }
-}
-
-impl Paths {
-    /// These paths; one is written without brackets.
-    pub(crate) fn of(mut paths: Vec<PathBuf>) -> Self {
-        match paths.len() {
-            1 => Paths::One(paths.remove(0)),
-            _ => Paths::Several(paths),
-        }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> &[PathBuf] {
-        match self {
-            Paths::One(path) => std::slice::from_ref(path),
-            Paths::Several(paths) => paths,
-        }
-    }
 }
 
 /// The release.

@@ -110,8 +110,10 @@ pub(crate) fn uneven_digits(name: &str, spec: &HierarchyJob, data: &Column) -> O
     if spec.mask.is_none() || spec.pad.is_some() {
         return None;
     }
+    // Whole numbers that were made floats (1001.0) have lost theirs the same way.
     let is_number = |value: &&str| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    let mut lengths = data.dictionary().values().filter(is_number).map(str::len);
+    let values = data.dictionary().values().map(|value| value.strip_suffix(".0").unwrap_or(value));
+    let mut lengths = values.filter(is_number).map(str::len);
     let first = lengths.next()?;
     lengths.any(|length| length != first).then(|| {
         format!(

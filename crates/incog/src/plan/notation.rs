@@ -42,11 +42,56 @@ pub(crate) fn settle(job: &Job, table: &mut Table, mistakes: &mut Mistakes) -> V
 
 /// What is read of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reads {
+pub(crate) enum Reads {
     /// A day.
     Day,
     /// A day, which a time may follow.
     DayAndTime,
+}
+
+/// Which forms of dates fit some values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// All are ISO dates.
+    Iso,
+    /// One other form fits all.
+    One(DateFormat),
+    /// Two fit all.
+    Two(DateFormat, DateFormat),
+    /// None fits all; the one that fits most, and how many, if it fits more than ISO does.
+    Best(Option<(usize, DateFormat)>),
+}
+
+impl Forms {
+    /// The forms of these values.
+    pub(crate) fn of(values: &[&str], reads: Reads) -> Result<Self> {
+        let fits = |notation: &Notation, value: &str| match reads {
+            Reads::Day => notation.date(value).is_some(),
+            Reads::DayAndTime => notation.date_and_time(value).is_some(),
+        };
+        let count = |notation: &Notation| values.iter().filter(|value| fits(notation, value)).count();
+        let n_iso = count(&Notation::PLAIN);
+        if n_iso == values.len() {
+            return Ok(Forms::Iso);
+        }
+        let mut whole: Vec<DateFormat> = Vec::new();
+        let mut best: Option<(usize, DateFormat)> = None;
+        for text in &DateFormat::COMMON[1..] {
+            let format = DateFormat::parse(text)?;
+            let n_fitting = count(&Notation::PLAIN.with_dates(format.clone()));
+            if n_fitting == values.len() {
+                whole.push(format);
+            } else if n_fitting > best.as_ref().map_or(n_iso, |(n, _)| *n) {
+                best = Some((n_fitting, format));
+            }
+        }
+        let mut whole = whole.into_iter();
+        Ok(match (whole.next(), whole.next()) {
+            (Some(one), Some(other)) => Forms::Two(one, other),
+            (Some(one), None) => Forms::One(one),
+            (None, _) => Forms::Best(best),
+        })
+    }
 }
 
 /// Are the values of a column read as dates?
@@ -67,29 +112,10 @@ fn dates_of(column: &ColumnJob) -> Option<Reads> {
 fn found(column: &Column, reads: Reads) -> Result<Option<DateFormat>> {
     let values: Vec<&str> =
         column.dictionary().values().filter(|value| !value.is_empty() && *value != EMPTY_TEXT).collect();
-    let fits = |notation: &Notation, value: &str| match reads {
-        Reads::Day => notation.date(value).is_some(),
-        Reads::DayAndTime => notation.date_and_time(value).is_some(),
-    };
-    let count = |notation: &Notation| values.iter().filter(|value| fits(notation, value)).count();
-    let n_iso = count(&Notation::PLAIN);
-    if n_iso == values.len() {
-        return Ok(None);
-    }
-    let mut whole: Vec<DateFormat> = Vec::new();
-    let mut best: Option<(usize, DateFormat)> = None;
-    for text in &DateFormat::COMMON[1..] {
-        let format = DateFormat::parse(text)?;
-        let n_fitting = count(&Notation::PLAIN.with_dates(format.clone()));
-        if n_fitting == values.len() {
-            whole.push(format);
-        } else if n_fitting > best.as_ref().map_or(n_iso, |(n, _)| *n) {
-            best = Some((n_fitting, format));
-        }
-    }
-    match whole.as_slice() {
-        [format] => Ok(Some(format.clone())),
-        [one, other, ..] => Err(Error::input(format!(
+    match Forms::of(&values, reads)? {
+        Forms::Iso | Forms::Best(None) => Ok(None),
+        Forms::One(format) => Ok(Some(format)),
+        Forms::Two(one, other) => Err(Error::input(format!(
             "all {} values are dates by {} and by {} alike: no day is above 12",
             values.len(),
             one.as_str(),
@@ -99,18 +125,13 @@ fn found(column: &Column, reads: Reads) -> Result<Option<DateFormat>> {
             "say which it is, such as date_format = \"{}\" under its [columns]",
             one.as_str()
         ))),
-        [] => match best {
-            None => Ok(None),
-            Some((n, format)) => Err(Error::input(format!(
-                "no common form of dates fits all {} values; {} fits all but {}",
-                values.len(),
-                format.as_str(),
-                values.len() - n
-            ))
-            .with_hint(
-                "clean those values, name them in `missing`, or say `date_format` under its [columns]",
-            )),
-        },
+        Forms::Best(Some((n, format))) => Err(Error::input(format!(
+            "no common form of dates fits all {} values; {} fits all but {}",
+            values.len(),
+            format.as_str(),
+            values.len() - n
+        ))
+        .with_hint("clean those values, name them in `missing`, or say `date_format` under its [columns]")),
     }
 }
 

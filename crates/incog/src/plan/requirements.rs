@@ -339,9 +339,13 @@ fn distance(job: &Job, requirement: &Requirement<'_>, column: &Column) -> Result
         ("ordered", Some((key, order)), _) => Distance::by_list(column, order.iter().map(String::as_str))
             .map_err(|error| requirement.at(job, key, &error)),
         ("ordered", None, _) => Distance::by_number(column).map_err(|error| {
-            let error = Error::new(error.kind(), error.to_string()).with_hint(
-                "list all values in `order`, from the lowest to the highest; or use equal distances",
-            );
+            let hint = if column.dictionary().code("").is_some() {
+                "a missing value is no number either: leave rows without one out; or use equal distances"
+            } else {
+                "list all values in `order`, from the lowest to the highest; or name what stands for a missing value in `missing`; \
+                 or use equal distances"
+            };
+            let error = Error::new(error.kind(), error.to_string()).with_hint(hint);
             requirement.at(job, distance_key, &error)
         }),
         ("hierarchical", _, Some((key, hierarchy))) => {

@@ -406,7 +406,9 @@ fn explain(name: &str, has_header: HasHeader, has_decimal_comma: bool, problem: 
         Problem::Ragged { line, n_fields, expected } => Error::input(format!(
             "data file `{name}`, line {line} has {n_fields} fields, the header has {expected}"
         ))
-        .with_hint(if has_decimal_comma {
+        .with_hint(if expected == 1 {
+            "if titles stand above the header, skip_rows in [input], or --read skip_rows=2, passes over that many lines"
+        } else if has_decimal_comma {
             "where commas separate fields, a number with a decimal comma must be quoted; or separate fields by `;`"
         } else {
             "a field that contains the delimiter, such as a decimal comma, or a line break must be quoted"
@@ -419,7 +421,7 @@ fn explain(name: &str, has_header: HasHeader, has_decimal_comma: bool, problem: 
             };
             Error::input(format!("data file `{name}`{column} is not UTF-8"))
                 .with_hint(
-                    "say in [input] what it is written in, such as encoding = \"windows-1252\", or convert the file",
+                    "say what it is written in: encoding = \"windows-1252\" in [input] of the job, or --read encoding=windows-1252",
                 )
         }
         Problem::Unclosed { line } => Error::input(format!(

@@ -19,7 +19,7 @@ use crate::source::checked_header;
 use crate::source::csv::{Csv, TakesParts};
 use crate::source::options::{Dialect, ReadOptions, Readings};
 use crate::source::spill::{Memory, Spilled, Spiller};
-use crate::source::whole::{Whole, unzipped};
+use crate::source::whole::{self, Whole, unzipped};
 use crate::source::with_rows;
 
 /// What a table is made of, its header known and its rows not yet read.
@@ -274,9 +274,8 @@ impl CellType {
 
 impl Reader {
     fn open(path: &Path, dialect: &Dialect) -> Result<Self> {
-        let is_zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
-        if is_zip && dialect.format.is_none_or(FileFormat::is_text) {
-            return Reader::open_zip(path, dialect);
+        if is_zip(path, dialect) {
+            return Reader::of_zip(whole::bytes_of(path)?, path, dialect);
         }
         match FileFormat::of(path, dialect.format, Use::Read)? {
             format @ (FileFormat::Csv | FileFormat::Tsv) => {
@@ -288,8 +287,8 @@ impl Reader {
     }
 
     /// The one table in an archive.
-    fn open_zip(path: &Path, dialect: &Dialect) -> Result<Self> {
-        let (name, bytes) = unzipped(path)?;
+    fn of_zip(archive: Vec<u8>, path: &Path, dialect: &Dialect) -> Result<Self> {
+        let (name, bytes) = unzipped(archive, path)?;
         // What it is called in messages.
         let inside = path.join(&name);
         match FileFormat::of(&inside, dialect.format, Use::Read)? {
@@ -367,20 +366,30 @@ impl Reader {
 pub fn read_bytes(bytes: Vec<u8>, name: &str, job: &Job) -> Result<Table> {
     let options = ReadOptions::of_job(job)?;
     let path = Path::new(name);
-    let reader = match FileFormat::of(path, options.dialect.format, Use::Read)? {
-        format @ (FileFormat::Csv | FileFormat::Tsv) => {
-            let csv = Csv::from_reader_as(unpacked(bytes, path), name.to_owned(), &options.dialect)?;
-            Reader::Csv(Box::new(csv), format)
+    let reader = if is_zip(path, &options.dialect) {
+        Reader::of_zip(bytes, path, &options.dialect)?
+    } else {
+        match FileFormat::of(path, options.dialect.format, Use::Read)? {
+            format @ (FileFormat::Csv | FileFormat::Tsv) => {
+                let csv = Csv::from_reader_as(unpacked(bytes, path), name.to_owned(), &options.dialect)?;
+                Reader::Csv(Box::new(csv), format)
+            }
+            FileFormat::Parquet => {
+                return Err(unreadable(path, "the data file", "Parquet is read from files"));
+            }
+            format => Reader::Whole(Box::new(Whole::of_bytes(bytes, path, format, &options.dialect)?)),
         }
-        FileFormat::Parquet => {
-            return Err(unreadable(path, "the data file", "Parquet is read from files"));
-        }
-        format => Reader::Whole(Box::new(Whole::of_bytes(bytes, path, format, &options.dialect)?)),
     };
     let header = reader.header().to_vec();
     let data =
         Data { files: vec![path.to_owned()], header, first: reader, options, stamps: Stamps::default() };
     Ok(data.read(|_| Role::Other, &Progress::new())?.0)
+}
+
+/// Is it an archive? A format that is an archive itself may have any name.
+fn is_zip(path: &Path, dialect: &Dialect) -> bool {
+    let is_named_so = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+    is_named_so && dialect.format.is_none_or(FileFormat::is_text)
 }
 
 /// A file in an archive may be compressed by itself, too.

@@ -10,6 +10,8 @@ use incog_core::table::Column;
 use incog_core::{Error, Result};
 
 use crate::file::encoding::{self, Decoded, Foreign};
+#[cfg(feature = "sheets")]
+use crate::file::foreign;
 use crate::file::{FileFormat, open_data, unreadable};
 #[cfg(any(feature = "parquet", feature = "sheets"))]
 use crate::source::CellType;
@@ -30,11 +32,7 @@ pub(crate) struct Whole {
 impl Whole {
     /// Reads a file.
     pub(crate) fn open(path: &Path, format: FileFormat, dialect: &Dialect) -> Result<Self> {
-        let mut bytes = Vec::new();
-        open_data(path, WHAT)?
-            .read_to_end(&mut bytes)
-            .map_err(|error| unreadable(path, WHAT, &error.to_string()))?;
-        Whole::of_bytes(bytes, path, format, dialect)
+        Whole::of_bytes(bytes_of(path)?, path, format, dialect)
     }
 
     /// The same from the bytes of a file.
@@ -120,6 +118,9 @@ fn read_arrow(_: Vec<u8>, path: &Path) -> Result<Whole> {
 #[cfg(feature = "sheets")]
 fn read_sheet(bytes: Vec<u8>, path: &Path, format: FileFormat, dialect: &Dialect) -> Result<Whole> {
     use incog_sheets::{Selection, WorkbookKind};
+    if let Some((is, hint)) = foreign::no_workbook(&bytes, format) {
+        return Err(unreadable(path, WHAT, &format!("it is {is}, not what its name says")).with_hint(hint));
+    }
     let kind = match format {
         FileFormat::Xls => WorkbookKind::Xls,
         FileFormat::Ods => WorkbookKind::Ods,
@@ -149,18 +150,23 @@ fn read_sheet(_: Vec<u8>, path: &Path, _: FileFormat, _: &Dialect) -> Result<Who
     Err(unreadable(path, WHAT, "this incog was built without workbooks"))
 }
 
-/// The name of the one table in a zip archive, and its bytes.
-#[cfg(feature = "sheets")]
-pub(crate) fn unzipped(path: &Path) -> Result<(String, Vec<u8>)> {
+/// The bytes of a file.
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_data(path, WHAT)?
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, WHAT, &error.to_string()))?;
-    incog_sheets::only_table(bytes)
+    Ok(bytes)
+}
+
+/// The name of the one table in a zip archive, and its bytes.
+#[cfg(feature = "sheets")]
+pub(crate) fn unzipped(archive: Vec<u8>, path: &Path) -> Result<(String, Vec<u8>)> {
+    incog_sheets::only_table(archive)
         .map_err(|error| error.prefixed(&format!("cannot read the data file `{}`: ", path.display())))
 }
 
 #[cfg(not(feature = "sheets"))]
-pub(crate) fn unzipped(path: &Path) -> Result<(String, Vec<u8>)> {
+pub(crate) fn unzipped(_: Vec<u8>, path: &Path) -> Result<(String, Vec<u8>)> {
     Err(unreadable(path, WHAT, "this incog was built without zip archives"))
 }
