@@ -29,7 +29,9 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// written: what would do something to a terminal is shown as its number.
 pub(crate) fn eprint_error(lines: &str) {
     let is_plain = |letter: char| matches!(letter, '\n' | '\t') || is_seen(letter);
-    if lines.chars().all(is_plain) {
+    let is_usual = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    // A summary of very many columns is mostly this.
+    if lines.as_bytes().iter().all(is_usual) || lines.chars().all(is_plain) {
         let _ = writeln!(std::io::stderr(), "{lines}");
         return;
     }

@@ -12,6 +12,9 @@ struct Shown<'a>(&'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.chars().all(is_seen) {
+            return f.write_str(self.0);
+        }
         self.0.chars().try_for_each(|letter| match is_seen(letter) {
             true => fmt::Write::write_char(f, letter),
             false => write!(f, "{}", letter.escape_unicode()),
