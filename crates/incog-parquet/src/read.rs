@@ -275,9 +275,17 @@ thread_local! {
     static IS_DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Decodes something of a file. A panic of the decoder is one more way to say that the file is damaged; nothing is printed, because what it
-/// says may have come from the file.
+/// Decodes something of a file.
 fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    undisturbed(decode).unwrap_or_else(|| {
+        Err(Error::input(format!("data file `{}` is damaged: it cannot be decoded", path.display()))
+            .with_hint("is the file complete? write it again"))
+    })
+}
+
+/// What a decoder makes of something, or nothing if it panics: that is one more way to say that a file is damaged. Nothing is printed, because what
+/// it says may have come from the file.
+pub(crate) fn undisturbed<T>(decode: impl FnOnce() -> T) -> Option<T> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let others = std::panic::take_hook();
@@ -291,10 +299,7 @@ fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     // What was being changed is not used again: whoever gets the error gives up the file and its columns.
     let decoded = std::panic::catch_unwind(AssertUnwindSafe(decode));
     IS_DECODING.set(before);
-    decoded.unwrap_or_else(|_| {
-        Err(Error::input(format!("data file `{}` is damaged: it cannot be decoded", path.display()))
-            .with_hint("is the file complete? write it again"))
-    })
+    decoded.ok()
 }
 
 /// Names and types of all columns.
