@@ -13,10 +13,10 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_ipc::{Message, root_as_footer, root_as_message};
+use incog_core::decoder::undisturbed;
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Result};
 
-use crate::read::undisturbed;
 use crate::{ColumnType, Released, read_batches, to_batches};
 
 /// What an IPC file starts with; a stream does not.
