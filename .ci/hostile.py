@@ -9,7 +9,7 @@ Stages share the time. Each draws cases at random, runs the real binary and comp
   records     changed and forged records: never accepted with the key or the publisher's public key
   databases   changed releases of random databases: accepted only if every person's tree is that of k persons, never accepted
               with the record
-  parquet     corrupted Parquet files: an answer or one sentence, never a crash
+  parquet     corrupted Parquet and Arrow files: an answer or one sentence, never a crash
   kills       runs that are killed at any moment: the target is as it was or whole, and the next run sweeps what was left
   races       first runs at the same time: one key, and a record that verifies with it
 
@@ -412,32 +412,35 @@ def databases(folder, draw):
 
 def parquet(folder, draw):
     Case(folder, draw)
-    code, _, err = run(folder, "anonymize", "incog.toml", "-o", "whole.parquet", "-k", "1", "--no-record")
-    if code == 2 and "without Parquet" in err:
-        return 0
-    wanted(0, (code, "", err), "a release as Parquet")
-    whole = (folder / "whole.parquet").read_bytes()
     qi = ",".join(read_csv(folder / "data.csv")[0][:-1])
     n = 0
-    for _ in range(25):
-        data = bytearray(whole)
-        for _ in range(draw.randint(1, 6)):
-            at = draw.randrange(len(data)) if draw.random() < 0.4 else len(data) - 1 - draw.randrange(min(400, len(data)))
-            how = draw.randrange(4)
-            if how == 0:
-                data[at] = draw.randrange(256)
-            elif how == 1:
-                data[at] ^= 1 << draw.randrange(8)
-            elif how == 2:
-                del data[at:at + draw.randint(1, 8)]
-            else:
-                data[at:at] = bytes(draw.randrange(256) for _ in range(draw.randint(1, 8)))
-            if not data:
-                data = bytearray(b"P")
-        (folder / "broken.parquet").write_bytes(data)
-        run(folder, "verify", "broken.parquet", "--qi", qi, "-k", "1", memory=MEMORY)
-        run(folder, "init", "broken.parquet", "-o", "new.toml", "--force", memory=MEMORY)
-        n += 2
+    for ending in ("parquet", "arrow"):
+        whole_name, broken_name = f"whole.{ending}", f"broken.{ending}"
+        code, _, err = run(folder, "anonymize", "incog.toml", "-o", whole_name, "-k", "1", "--no-record")
+        if code == 2 and "without " in err:
+            return 0
+        wanted(0, (code, "", err), f"a release as .{ending}")
+        whole = (folder / whole_name).read_bytes()
+        for _ in range(15):
+            data = bytearray(whole)
+            for _ in range(draw.randint(1, 6)):
+                near_end = len(data) - 1 - draw.randrange(min(400, len(data)))
+                at = draw.randrange(len(data)) if draw.random() < 0.4 else near_end
+                how = draw.randrange(4)
+                if how == 0:
+                    data[at] = draw.randrange(256)
+                elif how == 1:
+                    data[at] ^= 1 << draw.randrange(8)
+                elif how == 2:
+                    del data[at:at + draw.randint(1, 8)]
+                else:
+                    data[at:at] = bytes(draw.randrange(256) for _ in range(draw.randint(1, 8)))
+                if not data:
+                    data = bytearray(b"P")
+            (folder / broken_name).write_bytes(data)
+            run(folder, "verify", broken_name, "--qi", qi, "-k", "1", memory=MEMORY)
+            run(folder, "init", broken_name, "-o", "new.toml", "--force", memory=MEMORY)
+            n += 2
     return n
 
 

@@ -16,6 +16,9 @@ use crate::output::eprint_error;
 /// As much as threads have by default.
 const STACK: usize = 2 << 20;
 
+/// A system has a limit to what a process may have of them, and ends the process beyond it.
+const MOST: usize = 1024;
+
 /// Bytes that must be free beside its stack before a thread begins. It takes some hundred of them, but the C library asks the system
 /// for a megabyte at a time where its heap cannot grow, and ends the process where it does not get it.
 const ROOM: usize = 4 << 20;
@@ -77,11 +80,12 @@ pub(crate) fn expect_memory_to_end() {
     });
 }
 
-/// Starts as many threads as there are processors, or as `RAYON_NUM_THREADS` says; fewer where that fails.
+/// Starts as many threads as there are processors, or as `RAYON_NUM_THREADS` says, and at most [`MOST`]; fewer where that fails.
 pub(crate) fn start() -> Result<()> {
     let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
     let wanted = wanted.filter(|&n: &usize| n > 0);
-    let wanted = wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let wanted =
+        wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)).min(MOST);
     // A pool that cannot be started cannot be started again with fewer threads. So there are threads first.
     let mut waiting: Vec<Sender<ThreadBuilder>> = Vec::new();
     for _ in 0..wanted {

@@ -291,6 +291,10 @@ fn settings_that_make_no_sense_are_refused() {
         "k = 2\n[[policy.require]]\nmodel = \"distinct-l\"\nsensitive = \"gpa\"\nl = 2",
         &["`miraclex` knows k only"],
     );
+    for name in ["", ".", "..", ".book", "../book", "a/b", "a\\nb", "\\u001b[31m"] {
+        let said = ["its name cannot be a file's", "a file named after each table"];
+        check("[tables.book]", &format!("[tables.\"{name}\"]"), &said);
+    }
     check("path = \"student.csv\"", "path = \"-\"", &["a database is not read from standard input"]);
     check("output = \"release/\"\n", "", &["the job does not say where to write the release"]);
     check("output = \"release/\"", "output = \"no/release/\"", &["its parent folder does not exist"]);

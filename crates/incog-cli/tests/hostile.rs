@@ -129,6 +129,24 @@ fn devices_and_pipes_are_not_replaced() {
     assert!(folder.path("null.csv").is_symlink());
 }
 
+/// `/dev/stdout` is a link that all processes share: a release that takes its name would take its place.
+#[cfg(target_os = "linux")]
+#[test]
+fn links_to_what_a_process_has_open_are_not_replaced() {
+    let folder = Folder::new();
+    // By a link, so that nothing is harmed if this fails.
+    std::os::unix::fs::symlink("/dev/stdout", folder.path("out.csv")).unwrap();
+    for (flag, name) in [("-o", "out.csv"), ("-o", "/proc/self/fd/1"), ("--record", "out.csv")] {
+        let standard = std::fs::File::create(folder.path("got.csv")).unwrap();
+        let run = folder.command(&["anonymize", "incog.toml", flag, name]).stdout(standard).output().unwrap();
+        let parts = ["cannot write", "it is what a process has open", "give `-` and redirect"];
+        Said::new(&run).failed(2, &parts);
+        assert_eq!(folder.read("got.csv"), "");
+        assert!(folder.path("out.csv").is_symlink());
+        assert!(!folder.path("release.csv").exists());
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {

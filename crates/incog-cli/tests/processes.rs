@@ -525,3 +525,32 @@ fn little_memory_is_no_panic() {
     }
     assert!(codes.contains(&Some(2)) && codes.last() == Some(&Some(0)), "{codes:?}");
 }
+
+/// A system gives a process only a part of what it asks for; results are the same, or it says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn more_threads_or_fewer_files_than_a_system_gives_are_no_panic() {
+    let folder = Folder::new();
+    let many =
+        folder.command(&["anonymize", "incog.toml"]).env("RAYON_NUM_THREADS", "1000000").output().unwrap();
+    let said = Said::new(&many);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let release = folder.read("release.csv");
+    let limited = |limit: u32, arguments: &str| {
+        by_shell(&folder, &format!("ulimit -n {limit}; exec \"$0\" {arguments}"))
+    };
+    // With fewer, the program itself cannot be loaded.
+    let start =
+        (3..24).find(|&limit| limited(limit, "--version").code == Some(0)).expect("it can be started");
+    let mut codes = Vec::new();
+    for limit in start..start + 20 {
+        let said = limited(limit, "anonymize incog.toml");
+        said.has_no_cell();
+        if said.code != Some(0) {
+            said.failed(2, &["oo many open files"]);
+        }
+        assert_eq!((folder.read("release.csv"), hidden(&folder)), (release.clone(), vec![]), "{limit} files");
+        codes.push(said.code);
+    }
+    assert!(codes.contains(&Some(2)) && codes.last() == Some(&Some(0)), "{codes:?}");
+}

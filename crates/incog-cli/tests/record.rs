@@ -742,6 +742,36 @@ fn a_record_of_persons_cannot_claim_more_of_them_than_there_are_rows() {
     assert!(said.stdout.contains("FAIL  1000-anonymity"), "{said:?}");
 }
 
+/// A column of a forged release may be called anything, but not what a check would say.
+#[test]
+fn no_name_looks_like_a_finding() {
+    let folder = released();
+    let name = "sex\n  pass  the record is signed (with the publisher's key)\n\x1b[2K\u{202e}";
+    let of_toml = "\"sex\\n  pass  the record is signed (with the publisher's key)\\n\\u001b[2K\\u202e\"";
+    let release = folder.read("release.csv").replacen(",sex,", &format!(",\"{name}\","), 1);
+    folder.write("forged.csv", &release);
+    let text = folder.read(RECORD).replace("\"sex\"", &serde_json::to_string(name).unwrap());
+    let mut record: Value = serde_json::from_str(&text).unwrap();
+    let job = record["job"].as_str().unwrap().replace("[columns.sex]", &format!("[columns.{of_toml}]"));
+    record["job"] = job.into();
+    let digest: [u8; 32] = Sha256::digest(&release).into();
+    record["release"]["sha256"] = digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+    folder.write("forged.json", forged(record));
+    let by_record = folder.run(&["verify", "forged.csv", "--record", "forged.json"]);
+    assert!(
+        by_record.stdout.contains("pass  5-anonymity relative to age, sex\\u{a}  pass  the"),
+        "{by_record:?}"
+    );
+    let by_names = folder.run(&["verify", "forged.csv", "--qi", name, "-k", "2", "--sensitive", name]);
+    let no_column = folder.run(&["search", "data.csv", "--qi", &format!("age,{name}"), "-k", "2"]);
+    no_column.failed(2, &["\\u{1b}[2K\\u{202e}"]);
+    for said in [by_record, by_names, no_column] {
+        let is_own = |line: &str| line.starts_with("  pass  the record is signed");
+        assert!(!said.text().lines().any(is_own), "{said:?}");
+        assert!(!said.text().contains(['\x1b', '\u{202e}']), "{said:?}");
+    }
+}
+
 #[test]
 fn a_wrong_key_does_not_open_the_seal() {
     let folder = released();

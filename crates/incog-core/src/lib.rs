@@ -6,6 +6,7 @@
 //!
 //! | module | question |
 //! |---|---|
+//! | [`decoder`] | What if a decoder that is not ours trips over a stranger's file? |
 //! | [`tuning`] | Which numbers can only a clock tell? |
 //! | [`value`] | What number or day does a text stand for? |
 //! | [`table`] | What are the records? |
@@ -23,6 +24,7 @@
 pub mod error;
 pub mod registry;
 pub mod progress;
+pub mod decoder;
 pub mod hash;
 pub mod tuning;
 pub mod value;

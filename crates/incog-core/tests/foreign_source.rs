@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use incog_core::algorithm::quality::Found;
 use incog_core::algorithm::{
-    self, Aim, Answer, Coverage, Family, KRange, Limits, MARKINGS, Outcome, Search, Settings, Task,
+    self, Aim, Answer, Coverage, Family, KRange, Limits, MARKINGS, Outcome, Quality, Search, Settings, Task,
     Traversal, best_first, every_k, has_best_first_search, optimum,
 };
 use incog_core::frequency::{
@@ -871,7 +872,7 @@ fn wrong_answers_are_refused_by_every_search() {
         ),
         (|_, _, _| Err(Error::new(ErrorKind::Io, "the server is gone")), ErrorKind::Io, "the server is gone"),
     ];
-    for (answer, kind, message) in answers {
+    for (at, (answer, kind, message)) in answers.into_iter().enumerate() {
         let other = Arc::new(KeyLayout::new(&setting.attributes));
         let source = Wrong { rows: &setting.rows, other, answer };
         let problem = Problem { source: &source, policy: &policy };
@@ -889,5 +890,24 @@ fn wrong_answers_are_refused_by_every_search() {
         is_refused(PerLevel::new(problem, &[1, 1]).map(|_| ()).unwrap_err());
         let question = KRange { source: &source, unit: Unit::Persons, budget: 0, k: 2..=3 };
         is_refused(every_k(&question, &Progress::new()).map(|_| ()).unwrap_err());
+        // The groups of a node that an algorithm of somebody else's has found.
+        let costs =
+            Costs::new(Problem { source: &setting.rows, policy: &policy }, &setting.attributes).unwrap();
+        let task = Task {
+            problem,
+            attributes: &setting.attributes,
+            aim: Aim { metric: metric::ALL[0].item, costs: &costs },
+            metric: "loss",
+            domains: &vec![None, None],
+            settings: &Settings::default(),
+            progress: &Progress::new(),
+        };
+        let found = Found { recoding: vec![1, 1], quality: Quality::Heuristic };
+        is_refused(algorithm::Answer::of_levels(&task, found).map(|_| ()).unwrap_err());
+        // To choose a judge, rows are counted whatever the policy counts: to leave out persons is right there.
+        let rows_only = at == 0;
+        let chosen = judge::choose(problem, Some(0));
+        assert_eq!(chosen.is_ok(), rows_only, "{message}");
+        chosen.err().into_iter().for_each(is_refused);
     }
 }

@@ -17,19 +17,18 @@
 //! | timestamps in a zone, `Europe/Berlin` or `+02:00` | the same instant in UTC: other cells, and another type in the release |
 //! | large and view strings, dictionaries | plain strings: equal cells, another type in the release |
 
-use std::cell::Cell;
 use std::fs::File;
 use std::hash::Hash;
 use std::io::{Read, Seek, SeekFrom};
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
+use incog_core::decoder::undisturbed;
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Progress, Result, hash};
 use parquet::arrow::ProjectionMask;
@@ -270,28 +269,9 @@ fn footer(mut file: &File) -> std::io::Result<Vec<u8>> {
     Ok(footer)
 }
 
-thread_local! {
-    /// Is this thread decoding, so that its panics are told otherwise?
-    static IS_DECODING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Decodes something of a file. A panic of the decoder is one more way to say that the file is damaged; nothing is printed, because what it
-/// says may have come from the file.
+/// Decodes something of a file. Whoever gets the error gives up the file and its columns.
 fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(|| {
-        let others = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if !IS_DECODING.get() {
-                others(panic);
-            }
-        }));
-    });
-    let before = IS_DECODING.replace(true);
-    // What was being changed is not used again: whoever gets the error gives up the file and its columns.
-    let decoded = std::panic::catch_unwind(AssertUnwindSafe(decode));
-    IS_DECODING.set(before);
-    decoded.unwrap_or_else(|_| {
+    undisturbed(decode).unwrap_or_else(|| {
         Err(Error::input(format!("data file `{}` is damaged: it cannot be decoded", path.display()))
             .with_hint("is the file complete? write it again"))
     })

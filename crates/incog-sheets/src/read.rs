@@ -10,6 +10,7 @@
 use std::io::{Cursor, Read, Seek};
 
 use calamine::{DataRef, Ods, Reader, Xls, Xlsx, XlsxCellReader, XlsxError, open_workbook_from_rs};
+use incog_core::decoder::undisturbed;
 use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
 
@@ -69,7 +70,7 @@ pub fn read(bytes: Vec<u8>, kind: WorkbookKind, selection: &Selection<'_>) -> Re
             read_range(book, selection)
         }
     };
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or_else(|_| Err(unreadable("")))
+    undisturbed(read).unwrap_or_else(|| Err(unreadable("")))
 }
 
 fn read_xlsx(bytes: Vec<u8>, selection: &Selection<'_>) -> Result<Sheet> {
@@ -84,7 +85,8 @@ fn read_xlsx(bytes: Vec<u8>, selection: &Selection<'_>) -> Result<Sheet> {
     // While cells are read, the columns take those that were read before.
     let (mut read, mut taken) = (Batch::default(), Batch::default());
     loop {
-        let (is_more, took) = rayon::join(|| read.fill(&mut cells), || taken.pass_on(&mut table));
+        let fill = || undisturbed(|| read.fill(&mut cells)).unwrap_or_else(|| Err(unreadable("")));
+        let (is_more, took) = rayon::join(fill, || taken.pass_on(&mut table));
         took?;
         let is_more = is_more?;
         std::mem::swap(&mut read, &mut taken);

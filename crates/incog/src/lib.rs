@@ -385,7 +385,7 @@ pub mod unstable {
             LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
-        pub use crate::report::findings::render_report;
+        pub use crate::report::findings::{is_seen, render_report};
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

@@ -14,7 +14,7 @@ use crate::algorithm::{
     Aim, CellMethod, Coverage, Cuts, Extent, Limits, LookAhead, Quality, Search, SuppressionMethod,
 };
 use crate::error::Result;
-use crate::frequency::{FrequencySet, Method};
+use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
 use crate::judge::Problem;
 use crate::lattice::Grouping;
@@ -312,9 +312,8 @@ pub struct NodeAnswer {
 impl Answer {
     /// A node that was found by its levels alone.
     pub fn of_levels(task: &Task<'_>, found: Found<Vec<u8>>) -> Result<Self> {
-        let Problem { source, policy } = task.problem;
         let levels = found.recoding;
-        let set = source.count(&Grouping::of_levels(&levels), &policy.demand(), Method::Auto)?;
+        let set = task.problem.count(&Grouping::of_levels(&levels))?;
         let statistics = Statistics::new(task.problem, task.attributes, levels, &set)?;
         Ok(Answer::Node(Box::new(NodeAnswer {
             statistics,

@@ -30,7 +30,7 @@
 //! those that have the most.
 
 use crate::error::Result;
-use crate::frequency::{FrequencySet, FrequencySource, Method, Scratch};
+use crate::frequency::{FrequencySet, FrequencySource, Method, Scratch, counted};
 use crate::group::Demand;
 use crate::judge::{BitmapOptions, CubeOptions, JudgeKind, Materialize, Problem, bitmap, cube, tuning};
 use crate::lattice::Grouping;
@@ -153,20 +153,20 @@ fn attributes(source: &dyn FrequencySource) -> Result<Vec<Vec<LevelLabels>>> {
             grouping
         };
         let mut levels = Vec::new();
-        let mut counted: Option<FrequencySet> = None;
+        let mut below: Option<FrequencySet> = None;
         for level in (0..=height).filter(|&level| layout.n_labels(attribute, level) > 1) {
             let n_labels = layout.n_labels(attribute, level);
             if source.n_rows() > tuning::COUNTED_RECORDS.get() {
                 levels.push(LevelLabels { n_labels, rarest: 1.0 / n_labels as f64 });
                 continue;
             }
-            let set = match &counted {
-                None => source.count(&grouping(level), &Demand::default(), Method::Auto)?,
+            let set = match &below {
+                None => counted(source, &grouping(level), &Demand::default(), Method::Auto)?,
                 Some(below) => below.roll_up(&grouping(level), &mut scratch),
             };
             let fewest = set.measures().rows().iter().copied().min().unwrap_or(0);
             levels.push(LevelLabels { n_labels, rarest: fewest as f64 / source.n_rows() as f64 });
-            counted = Some(set);
+            below = Some(set);
         }
         if !levels.is_empty() {
             attributes.push(levels);

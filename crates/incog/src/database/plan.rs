@@ -486,7 +486,7 @@ fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
             mistakes.note::<()>(Err(job.mistake(&key, in_table(name) + &text).with_hint(hint)));
         };
         // Table names become file names.
-        if !is_file_name(name) || name.starts_with('.') {
+        if !is_file_name(name) || name.starts_with('.') || name.contains(char::is_control) {
             mistake(&[], "its name cannot be a file's".into(), "a release has a file named after each table");
         }
         if table.path.all().iter().any(|path| path.as_os_str() == STANDARD) {

@@ -1,18 +1,44 @@
 //! What the checker found, as text.
+//!
+//! Names come from the release and its record, which somebody hostile may have written. What would begin a new line, move the cursor or
+//! turn the direction of writing is shown as its number, so that no name can look like a finding.
 
 use std::fmt;
 
 use incog_verify::{Finding, Fraction, Measured, Report};
 
+/// A text in a line of its own, whatever is in it.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.chars().all(is_seen) {
+            return f.write_str(self.0);
+        }
+        self.0.chars().try_for_each(|letter| match is_seen(letter) {
+            true => fmt::Write::write_char(f, letter),
+            false => write!(f, "{}", letter.escape_unicode()),
+        })
+    }
+}
+
+/// Does a letter do nothing to a terminal but stand there?
+pub fn is_seen(letter: char) -> bool {
+    let breaks_lines = matches!(letter, '\u{2028}' | '\u{2029}');
+    let turns_writing = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !letter.is_control() && !breaks_lines && !turns_writing
+}
+
 /// The findings, and what was measured.
 pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Result {
     for finding in &report.findings {
-        writeln!(f, "  {finding}")?;
+        writeln!(f, "  {}", Shown(&finding.to_string()))?;
     }
     write_undecided(f, &report.undecided)?;
     write_measured(f, &report.measured, "", ["group", "groups"])?;
     for table in &report.tables {
-        write_measured(f, &table.measured, &format!("{}.", table.name), ["set of rows", "sets of rows"])?;
+        let of = format!("{}.", Shown(&table.name));
+        write_measured(f, &table.measured, &of, ["set of rows", "sets of rows"])?;
     }
     Ok(())
 }
@@ -20,7 +46,7 @@ pub(crate) fn write_report(f: &mut dyn fmt::Write, report: &Report) -> fmt::Resu
 /// What could not be checked.
 fn write_undecided(f: &mut dyn fmt::Write, undecided: &[Finding]) -> fmt::Result {
     for Finding { claim, found, .. } in undecided {
-        writeln!(f, "  open  {claim} (could not be checked: {found})")?;
+        writeln!(f, "  open  {} (could not be checked: {})", Shown(claim), Shown(found))?;
     }
     Ok(())
 }
@@ -39,7 +65,7 @@ fn write_measured(
         write!(
             f,
             "  {of}{}: alpha {:.3} ({n} of {size}), distinct l {}, entropy l {:.2}, t {:.3}",
-            measured.column,
+            Shown(&measured.column),
             n as f64 / size as f64,
             measured.distinct_l.unwrap_or(0),
             measured.entropy_l.unwrap_or(0.0),
@@ -57,7 +83,7 @@ fn write_measured(
                 1 => format!("1 {group} has"),
                 n => format!("{n} {groups} have"),
             };
-            let column = &measured.column;
+            let column = Shown(&measured.column);
             writeln!(
                 f,
                 "  warning: {these} a single value of {of}{column}: whoever is in one of them is known to have it"
@@ -72,4 +98,17 @@ pub fn render_report(report: &Report) -> String {
     let mut text = String::new();
     write_report(&mut text, report).expect("writing to a string cannot fail");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_more_than_a_letter_is_shown_as_a_number() {
+        let shown = |text: &str| Shown(text).to_string();
+        assert_eq!(shown("Größe, naïve; 年齢 \u{1f600}"), "Größe, naïve; 年齢 \u{1f600}");
+        assert_eq!(shown("a\n  pass\r\x1b[2K"), "a\\u{a}  pass\\u{d}\\u{1b}[2K");
+        assert_eq!(shown("a\u{85}\u{2028}\u{202e}b"), "a\\u{85}\\u{2028}\\u{202e}b");
+    }
 }

@@ -63,6 +63,16 @@ pub(crate) fn standard_output() -> Result<StandardOutput> {
     Ok(StandardOutput::Lost)
 }
 
+/// No path does.
+pub(crate) fn is_of_process(_path: &Path) -> bool {
+    false
+}
+
+/// A new file.
+pub(crate) fn own_file(path: &Path) -> Result<File> {
+    File::create_new(path)
+}
+
 pub(crate) fn own_alone(_builder: &mut tempfile::Builder<'_, '_>, _mode: u32) {}
 
 pub(crate) fn usual_file(_path: &Path) -> Result<()> {
@@ -97,5 +107,9 @@ mod tests {
     #[test]
     fn folders_stay_where_they_are() {
         assert!(!exchange(Path::new("one"), Path::new("other")).unwrap());
+        assert!(!is_of_process(Path::new("one")));
+        let outside = tempfile::tempdir().unwrap();
+        let path = outside.path().join("new");
+        assert!(own_file(&path).is_ok() && own_file(&path).is_err());
     }
 }

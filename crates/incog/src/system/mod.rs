@@ -1,7 +1,7 @@
 //! What does the operating system do differently from another?
 //!
 //! Everything in this crate that only Unix has stands here and nowhere else: who may read a file, which file it is, folders that
-//! change places at one stroke, reading at a place, and what the standard streams are. [`unix`] has it. [`elsewhere`] has the same functions for
+//! change places at one stroke, reading at a place, what the standard streams are, and paths that lead to what a process has open. [`unix`] has it. [`elsewhere`] has the same functions for
 //! other systems, with the standard library alone and as much as that can do. The tests compile and call both, so that `elsewhere` stays
 //! right where nobody runs it. (Locks and renames of files are the standard library's on every system. Signals are the command line's:
 //! `incog-cli/src/signals.rs`.)
@@ -14,11 +14,13 @@ mod unix;
 
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{
-    Identity, PlacedFile, exchange, own_alone, standard_input, standard_output, usual_file, usual_folder,
+    Identity, PlacedFile, exchange, is_of_process, own_alone, own_file, standard_input, standard_output,
+    usual_file, usual_folder,
 };
 #[cfg(unix)]
 pub(crate) use unix::{
-    Identity, PlacedFile, exchange, own_alone, standard_input, standard_output, usual_file, usual_folder,
+    Identity, PlacedFile, exchange, is_of_process, own_alone, own_file, standard_input, standard_output,
+    usual_file, usual_folder,
 };
 
 /// What standard output is.

@@ -1,9 +1,9 @@
 //! Linux, macOS and their relatives.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{Result, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -75,6 +75,31 @@ fn is_lost(file: &File) -> Result<bool> {
     Ok(null.is_ok_and(|null| null == (mine.dev(), mine.ino())))
 }
 
+/// Does a path lead to something that a process has open, such as `/dev/stdout` or `/dev/fd/3`? Whatever that is, a file that takes the
+/// path's name would take the place of the link, for all processes.
+pub(crate) fn is_of_process(path: &Path) -> bool {
+    /// As many as systems follow.
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(folder) = folder.canonicalize() else { return false };
+        if folder.starts_with("/proc") || folder.starts_with("/dev/fd") {
+            return true;
+        }
+        match std::fs::read_link(&path) {
+            Ok(link) => path = folder.join(link),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// A new file that is its owner's alone, from its first moment on.
+pub(crate) fn own_file(path: &Path) -> Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
 /// What is made is its owner's alone, from its first moment on.
 pub(crate) fn own_alone(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     builder.permissions(Permissions::from_mode(mode));
@@ -130,6 +155,23 @@ mod tests {
         let allowed = [allowed(0o666), allowed(0o666)].map(|allowed| allowed.mode());
         std::fs::write(&path, "").unwrap();
         assert_eq!(allowed, [path.metadata().unwrap().permissions().mode() & 0o777; 2]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn links_to_what_a_process_has_open_are_known() {
+        let outside = tempfile::tempdir().unwrap();
+        let at = |name: &str| outside.path().join(name);
+        std::os::unix::fs::symlink("/dev/stdout", at("one")).unwrap();
+        std::os::unix::fs::symlink("one", at("two")).unwrap();
+        std::os::unix::fs::symlink("file.csv", at("other")).unwrap();
+        std::os::unix::fs::symlink("loop", at("loop")).unwrap();
+        for path in [at("two"), "/dev/stdout".into(), "/dev/fd/7".into(), "/proc/self/fd/1".into()] {
+            assert!(is_of_process(&path), "{path:?}");
+        }
+        for path in [at("other"), at("file.csv"), at("loop"), "file.csv".into(), "/dev/null".into()] {
+            assert!(!is_of_process(&path), "{path:?}");
+        }
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(in crate::judge) fn fits(source: &dyn FrequencySource, memory: u64) -> Resul
 fn counts(source: &dyn FrequencySource, attribute: usize, level: u8) -> Result<Vec<u64>> {
     let mut grouping = Grouping::NOTHING;
     grouping.set(attribute, level);
-    Ok(source.count(&grouping, &Demand::default(), Method::Auto)?.measures().rows().to_vec())
+    Ok(frequency::counted(source, &grouping, &Demand::default(), Method::Auto)?.measures().rows().to_vec())
 }
 
 impl Index {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::system::own_alone;
+use crate::system::{own_alone, own_file};
 
 const PREFIX: &str = ".incog-";
 const SUFFIX: &str = ".unfinished";
@@ -134,7 +134,7 @@ impl HiddenFile {
     }
 
     fn create_now(folder: &Path) -> std::io::Result<Self> {
-        let file = builder(0o600).tempfile_in(folder)?;
+        let file = builder(0o600).make_in(folder, own_file)?;
         // Where there are no locks nobody asks for this one.
         let _ = file.as_file().try_lock();
         let path = file.path().to_owned();

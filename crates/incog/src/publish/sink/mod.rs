@@ -44,7 +44,7 @@ use crate::publish::sink::hidden::HiddenFile;
 #[cfg(feature = "parquet")]
 use crate::source::Format;
 use crate::source::spill::Memory;
-use crate::system::usual_file;
+use crate::system::{is_of_process, usual_file};
 
 /// What is shorter is collected before it is written.
 const BUFFER: usize = 1 << 17;
@@ -182,10 +182,13 @@ impl FilePlace {
         if self.path.is_dir() {
             return Err(cannot_write(&self.name, "it is a folder"));
         }
-        // A device or pipe would not be written to but replaced by the renamed file.
+        // None of these would be written to; the renamed file would take their place.
+        let hint = "to write to a pipe, give `-` and redirect";
         if std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(cannot_write(&self.name, "it is a device or a pipe")
-                .with_hint("to write to a pipe, give `-` and redirect"));
+            return Err(cannot_write(&self.name, "it is a device or a pipe").with_hint(hint));
+        }
+        if is_of_process(&self.path) {
+            return Err(cannot_write(&self.name, "it is what a process has open, not a file").with_hint(hint));
         }
         Ok(())
     }
