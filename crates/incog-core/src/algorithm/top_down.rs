@@ -41,6 +41,7 @@
 //! [`Records::cells`]: crate::frequency::Records::cells
 
 mod ground;
+mod queue;
 mod step;
 
 use std::sync::{Mutex, PoisonError};

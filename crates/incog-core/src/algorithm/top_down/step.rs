@@ -3,11 +3,12 @@
 //! [`Step::best`] tries every attribute and says which is best; [`split`] does it. Nothing here depends on anything but
 //! the group's own rows.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::algorithm::top_down::LookAhead;
 use crate::algorithm::top_down::ground::Ground;
+use crate::algorithm::top_down::queue::{Candidate, Queue, compare_shares, least_shares};
 use crate::error::Result;
 use crate::group::{ChangingGroup, RowFacts};
 use crate::privacy::Policy;
@@ -104,10 +105,6 @@ struct Trial {
 
 const NONE: u32 = u32::MAX;
 
-/// Where there are more sensitive values than this, not all are tried: each row taken back would cost a judgement of the
-/// parent for each of them.
-const MAX_TRIED: usize = 32;
-
 struct Branch {
     child: u32,
     /// Does the policy admit all rows of the branch?
@@ -198,25 +195,6 @@ impl Trial {
         let child = ground.child(part.cell, self.attribute, group.levels[self.attribute]);
         self.branch_of_child[child as usize] as usize
     }
-}
-
-/// A part that could go back to the parent. The greatest goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    depth: Reverse<u32>,
-    lateness: u64,
-    first: u32,
-    part: u32,
-    branch: u32,
-}
-
-/// The parts with equal sensitive values, in the order in which they go back.
-struct Queue {
-    /// A cell with these values.
-    cell: u32,
-    in_group: u64,
-    at_parent: u64,
-    candidates: BinaryHeap<Candidate>,
 }
 
 impl<'a> Step<'a> {
@@ -556,25 +534,6 @@ fn can_spare(branch: &mut Branch, facts: RowFacts<'_>, policy: &Policy) -> Resul
     let is_admitted = policy.admits(branch.group.group());
     branch.group.add(facts);
     is_admitted
-}
-
-/// Which values would, with one row more, have the smaller share of their rows at the parent (D'Hondt's rule)? The parent
-/// thus comes to look like the group as a whole, which is admitted.
-fn compare_shares(a: &Queue, b: &Queue) -> Ordering {
-    let share = |a: &Queue, b: &Queue| u128::from(a.at_parent + 1) * u128::from(b.in_group);
-    share(a, b).cmp(&share(b, a))
-}
-
-/// The queues that are tried for a row that is enough: all but the empty ones, and of many those with the least shares.
-fn least_shares(queues: &[Queue]) -> Vec<usize> {
-    let mut least: Vec<usize> = (0..queues.len()).filter(|&at| !queues[at].candidates.is_empty()).collect();
-    if least.len() > MAX_TRIED {
-        least.select_nth_unstable_by(MAX_TRIED, |&a, &b| {
-            compare_shares(&queues[a], &queues[b]).then(a.cmp(&b))
-        });
-        least.truncate(MAX_TRIED);
-    }
-    least
 }
 
 /// Does what a step says: the branches, in the order of their labels, then the rows left at the parent.

@@ -17,14 +17,19 @@
 //!
 //! Cost: for each record a look at each candidate of its cluster; memory: a number a record for each order.
 
-use std::cmp::Ordering;
+mod orders;
+mod rest;
+
 use std::collections::BTreeMap;
 
-use crate::algorithm::groups::{Regions, RowGroups, n_rows};
-use crate::algorithm::vectors::{Ground, Tree};
+use crate::algorithm::groups::{Regions, RowGroups};
+use crate::algorithm::vectors::Ground;
 use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::progress::Progress;
+
+use orders::{SortedRecords, orders};
+pub(super) use rest::{lowest_steps, merge_rest};
 
 /// Records that are compared to find the next seed.
 const MAX_SEEDS: usize = 256;
@@ -106,23 +111,6 @@ struct Clustering<'a, 'b> {
     /// Cells with equal sensitive values have equal kinds.
     kinds: Vec<u32>,
     rows_of_kind: Vec<u64>,
-}
-
-/// An order of the cells, in which near ones stand next to each other. Some have no rows left.
-struct SortedRecords {
-    by: By,
-    /// Which attribute comes first.
-    first: usize,
-    cells: Vec<u32>,
-}
-
-/// What cells are sorted by.
-#[derive(Debug, Clone, Copy)]
-enum By {
-    /// One attribute after the other, in each from the top down.
-    Attribute,
-    /// One level after the other, from the top down.
-    Level,
 }
 
 impl<'a, 'b> Clustering<'a, 'b> {
@@ -494,125 +482,3 @@ impl<'a, 'b> Clustering<'a, 'b> {
 
 /// Clusters that a leftover row is offered to.
 const MAX_TRIED: usize = 32;
-
-/// The cells in orders in which near ones stand next to each other.
-fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<SortedRecords> {
-    let kinds = (0..ground.trees.len()).flat_map(|first| [(first, By::Attribute), (first, By::Level)]);
-    kinds
-        .map(|(first, by)| {
-            let mut order = SortedRecords { by, first, cells: Vec::new() };
-            // Compared in place: keys for all cells would take more memory than the table.
-            let mut sorted: Vec<u32> = (0..cells.len() as u32).collect();
-            sorted.sort_unstable_by(|&a, &b| order.compare(ground, cells, a, b));
-            order.cells = sorted;
-            order
-        })
-        .collect()
-}
-
-impl SortedRecords {
-    /// Which of two cells, given by their places, comes first.
-    fn compare(&self, ground: &Ground<'_>, cells: &[u32], a: u32, b: u32) -> Ordering {
-        let (of_a, of_b) = (ground.leaves(cells[a as usize]), ground.leaves(cells[b as usize]));
-        let n = ground.trees.len();
-        let attributes = (self.first..n).chain(0..self.first);
-        let unequal = |at: usize, step: u8| {
-            let tree = &ground.trees[at];
-            let step = step.min(tree.top());
-            Some(tree.label(step, of_a[at]).cmp(&tree.label(step, of_b[at]))).filter(|order| order.is_ne())
-        };
-        let different = attributes.filter(|&at| of_a[at] != of_b[at]);
-        let found = match self.by {
-            By::Attribute => different
-                .map(|at| (0..=ground.trees[at].top()).rev().find_map(|step| unequal(at, step)))
-                .find_map(|order| order),
-            By::Level => {
-                let highest = ground.trees.iter().map(Tree::top).max().unwrap_or(0);
-                (0..=highest).rev().find_map(|step| different.clone().find_map(|at| unequal(at, step)))
-            }
-        };
-        found.unwrap_or_else(|| a.cmp(&b))
-    }
-}
-
-/// Merges rows that are in no group with whole groups, nearest first, until the policy admits that; or leaves them out, if
-/// the budget allows and it is better or the only way. All must have a label in common. `None` if neither is possible.
-pub(super) fn merge_rest(
-    ground: &Ground<'_>,
-    groups: RowGroups,
-    rest: &[(u32, u32)],
-    budget: u64,
-    progress: &Progress,
-) -> Result<Option<RowGroups>> {
-    if rest.is_empty() {
-        return Ok(Some(groups));
-    }
-    let may_leave_out = n_rows(rest) <= budget;
-    let (mut steps, mut rows) = (lowest_steps(ground, rest), rest.to_vec());
-    let mut is_merged = vec![false; groups.len()];
-    let mut measured = ground.no_rows();
-    let is_admitted = loop {
-        progress.check()?;
-        measured.clear();
-        for &(cell, rows) in &rows {
-            measured.push(ground.facts(cell), u64::from(rows));
-        }
-        measured.settle();
-        if ground.admits_measured(&measured)? {
-            break true;
-        }
-        let cost = |steps: &[u8], leaves: &[u32]| -> f64 {
-            let columns = ground.trees.iter().zip(steps).zip(leaves);
-            columns.map(|((tree, &step), &leaf)| tree.cost(step, leaf)).sum()
-        };
-        let leaves = ground.leaves(rows[0].0);
-        let mut nearest: Option<(f64, usize, Box<[u8]>)> = None;
-        for (number, (their_steps, theirs)) in groups.iter().enumerate() {
-            if is_merged[number] {
-                continue;
-            }
-            let their_leaves = ground.leaves(theirs[0].0);
-            let meet = |(at, tree): (usize, &Tree)| {
-                tree.meet(steps[at].max(their_steps[at]), leaves[at], their_leaves[at])
-            };
-            let Some(joint) = ground.trees.iter().enumerate().map(meet).collect::<Option<Box<[u8]>>>() else {
-                continue;
-            };
-            let (mine, others) = (n_rows(&rows) as f64, n_rows(theirs) as f64);
-            let added = cost(&joint, leaves) * (mine + others)
-                - cost(&steps, leaves) * mine
-                - cost(their_steps, their_leaves) * others;
-            if nearest.as_ref().is_none_or(|(least, ..)| added < *least) {
-                nearest = Some((added, number, joint));
-            }
-        }
-        let Some((_, number, joint)) = nearest else { break false };
-        steps = joint;
-        rows.extend_from_slice(groups.members(number));
-        is_merged[number] = true;
-    };
-    if !is_admitted {
-        return Ok(may_leave_out.then_some(groups));
-    }
-    let mut merged = RowGroups::new(ground.trees.len());
-    for ((steps, rows), _) in groups.iter().zip(&is_merged).filter(|(_, is_merged)| !**is_merged) {
-        merged.push(steps, rows.iter().copied());
-    }
-    merged.push(&steps, rows);
-    let is_better = may_leave_out && ground.compare(&ground.sums(&groups), &ground.sums(&merged)).is_lt();
-    Ok(Some(if is_better { groups } else { merged }))
-}
-
-/// The lowest steps at which some cells have their labels in common; the top where they have none.
-pub(super) fn lowest_steps(ground: &Ground<'_>, rows: &[(u32, u32)]) -> Box<[u8]> {
-    let mut steps = vec![0; ground.trees.len()];
-    let Some(&(first, _)) = rows.first() else { return steps.into() };
-    let of = ground.leaves(first);
-    for &(cell, _) in rows {
-        let with = ground.leaves(cell);
-        for (at, tree) in ground.trees.iter().enumerate() {
-            steps[at] = tree.meet(steps[at], of[at], with[at]).unwrap_or(tree.top());
-        }
-    }
-    steps.into()
-}
