@@ -237,7 +237,11 @@ fn landsend_memory(timer: &mut Timer) -> Result<()> {
     let problem = Problem { source: &rows, ..problem };
     one_thread()?.install(|| {
         timer.part("chosen".to_owned(), || incognito(problem, judge::choose(problem, Some(1 << 26))?))
-    })
+    })?;
+    let limited = Rows::new(&data.table, &attributes)?.with_room(1 << 22);
+    let problem = Problem { source: &limited, ..problem };
+    one_thread()?
+        .install(|| timer.part("roll-up, 4 MiB".to_owned(), || incognito(problem, JudgeKind::RollUp)))
 }
 
 /// A store in memory: what is measured is the work around it.

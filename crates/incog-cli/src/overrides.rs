@@ -89,6 +89,9 @@ pub(crate) struct JobArguments {
     /// paper does [default: take-over]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Search")]
     one_label: Option<OneLabelFlag>,
+    /// With the checker cube, which it names: keep the cube in a file between runs. As confidential as the data
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    cube: Option<PathBuf>,
     #[arg(long, value_name = "NAME", help_heading = "Search", help = metric_help())]
     metric: Option<String>,
     /// Which requirements choose the generalization: all of them, or k-only [default: all]
@@ -246,7 +249,7 @@ impl JobArguments {
             });
             job.lines.forget(&["policy", "missing_unit"]);
         }
-        self.apply_search(&mut job);
+        self.apply_search(&mut job)?;
         let mut job = AnyJob::Table(job);
         self.apply_shared(&mut job)?;
         job.table().ok_or_else(|| Error::new(ErrorKind::Internal, "a job has changed its kind"))
@@ -275,8 +278,14 @@ impl JobArguments {
     }
 
     /// The same of the search of one table.
-    fn apply_search(&self, job: &mut Job) {
+    fn apply_search(&self, job: &mut Job) -> Result<()> {
         let settings = &mut job.search;
+        if let Some(cube) = &self.cube {
+            settings.cube_file = Some(from_here(cube.clone())?);
+            job.lines.forget(&["search", "cube_file"]);
+            // Only one checker has a cube.
+            settings.checker.get_or_insert_with(|| "cube".to_owned());
+        }
         for (key, flag, setting) in [
             ("checker", &self.checker, &mut settings.checker),
             ("marking", &self.marking, &mut settings.marking),
@@ -303,6 +312,7 @@ impl JobArguments {
             settings.seed = self.seed;
             job.lines.forget(&["search", "seed"]);
         }
+        Ok(())
     }
 
     /// The job of a record, for other data; hierarchy files are looked for beside the record and where the flag says.
@@ -383,6 +393,7 @@ impl JobArguments {
             ("checker", self.checker.is_some()),
             ("marking", self.marking.is_some()),
             ("one-label", self.one_label.is_some()),
+            ("cube", self.cube.is_some()),
             ("metric", self.metric.is_some()),
             ("decide", self.decide.is_some()),
             ("threads", self.threads.is_some()),

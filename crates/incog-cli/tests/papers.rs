@@ -347,3 +347,95 @@ fn what_explain_names_can_be_set() {
     );
     folder.refused(&["anonymize", "incog.toml"], &["none of step, full", "did you mean `full`"]);
 }
+
+/// Incognito's counters for one k with a cube in a file: passes over the records, and what it found.
+fn with_cube(folder: &Folder, k: &str, more: &[&str]) -> (u64, Value) {
+    let search = ["search", "incog.toml", "-k", k, "--cube", "people.cube", "--format", "json"];
+    let said = json(&folder.done(&[&search[..], more].concat()));
+    assert_eq!(said["checker"], "cube", "--cube names it");
+    (said["table_scans"].as_u64().unwrap(), said["minimal"].clone())
+}
+
+#[test]
+fn a_cube_is_kept_between_runs_and_is_for_its_owner_alone() {
+    let folder = Folder::new();
+    let (n_scans, first) = with_cube(&folder, "2", &[]);
+    assert_eq!(n_scans, 0, "the cube is there when the search begins");
+    let cube = folder.bytes("people.cube");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path("people.cube")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+    }
+    for k in ["2", "3", "5"] {
+        let plain =
+            folder.done(&["search", "incog.toml", "-k", k, "--algorithm", "exhaustive", "--format", "json"]);
+        let (_, minimal) = with_cube(&folder, k, &[]);
+        assert_eq!(minimal, json(&plain)["minimal"], "k = {k}");
+    }
+    assert_eq!(with_cube(&folder, "2", &[]).1, first);
+    assert_eq!(folder.bytes("people.cube"), cube, "it is read, and not written again");
+    // The same cube made anew has the same bytes, whatever hashes were seeded with.
+    std::fs::remove_file(folder.path("people.cube")).unwrap();
+    with_cube(&folder, "3", &[]);
+    assert_eq!(folder.bytes("people.cube"), cube);
+    assert!(folder.files().iter().all(|name| !name.starts_with(".incog-")), "{:?}", folder.files());
+    // A release made with it is one like any other, and its record does not name the file.
+    folder.done(&["anonymize", "incog.toml", "--cube", "people.cube", "--algorithm", "incognito"]);
+    assert!(!folder.read("release.csv.incog.json").contains("people.cube"));
+}
+
+#[test]
+fn a_stale_or_damaged_cube_is_refused() {
+    let folder = Folder::new();
+    with_cube(&folder, "2", &[]);
+    let search = ["search", "incog.toml", "--cube", "people.cube"];
+    let refused = |part: &str| folder.refused(&search, &[part, "people.cube", "hint: name another file"]);
+    // Another table, other hierarchies, other settings.
+    let data = folder.read("data.csv");
+    let (head, rows) = data.split_once('\n').unwrap();
+    let twice = rows.lines().next().unwrap();
+    folder.write("data.csv", format!("{head}\n{rows}{twice}\n"));
+    refused("is stale");
+    folder.write("data.csv", &data);
+    folder.replace(
+        "incog.toml",
+        "[columns.age]",
+        "[search]\nchecker = \"cube\"\ncube_levels = \"every-level\"\n[columns.age]",
+    );
+    refused("is stale");
+    folder.replace("incog.toml", "\ncube_levels = \"every-level\"", "");
+    folder.done(&search);
+    // Any bit.
+    let cube = folder.bytes("people.cube");
+    for at in [0, 20, cube.len() / 2, cube.len() - 1] {
+        let mut damaged = cube.clone();
+        damaged[at] ^= 1;
+        folder.write("people.cube", damaged);
+        refused("is not a cube of incog, or it is damaged");
+    }
+    for cut in [0, 10, cube.len() - 1] {
+        folder.write("people.cube", &cube[..cut]);
+        refused("is not a cube of incog, or it is damaged");
+    }
+    folder.write("people.cube", &cube);
+    folder.done(&search);
+}
+
+#[test]
+fn a_cube_file_is_refused_where_it_has_no_effect() {
+    let folder = Folder::new();
+    let with = |more: &[&'static str]| [&["search", "incog.toml", "--cube", "c"], more].concat();
+    folder.refused(&with(&["--checker", "roll-up"]), &["`cube_file` goes with checker = \"cube\""]);
+    folder.refused(
+        &with(&["--require", "distinct-l:sensitive=ill,l=2"]),
+        &["numbers of rows", "leave out --cube"],
+    );
+    folder.refused(
+        &["anonymize", "incog.toml", "--cube", "c", "--algorithm", "mondrian"],
+        &["has no use for it", "leave it out"],
+    );
+    folder.refused(&["search", "incog.toml", "--cube", "nowhere/c"], &["cannot write the cube"]);
+    assert!(!folder.path("c").exists());
+}

@@ -7,10 +7,11 @@ use incog_core::algorithm::{KRange, Search, Traversal, every_k, optimum};
 use incog_core::frequency::{FrequencySet, FrequencySource, Method, Rows, Store, Stored};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
-use incog_core::judge::{JudgeKind, Problem};
+use incog_core::judge::{BitmapOptions, CubeOptions, Intersect, JudgeKind, Materialize, Problem, Stop};
 use incog_core::lattice::Grouping;
 use incog_core::metric::{self, Costs};
 use incog_core::privacy::{Policy, Unit};
+use incog_core::recoding::PerLevel;
 use incog_core::registry::find;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result};
@@ -108,6 +109,102 @@ proptest! {
             let all = groups(&all, attributes.len());
             let expected = rows.count(&grouping, &Demand::default(), Method::Auto).unwrap();
             prop_assert_eq!(&all, &groups(&expected, attributes.len()));
+        }
+    }
+}
+
+/// Every way to judge, under Incognito, which knows them all. `true`: it may say that there is not enough room.
+fn judges() -> Vec<(JudgeKind, bool)> {
+    let cube = |materialize| JudgeKind::Cube(CubeOptions { materialize, memory: None });
+    let bitmap = |intersect, stop| JudgeKind::Bitmap(BitmapOptions { intersect, stop, memory: None });
+    vec![
+        (JudgeKind::Snapshots, false),
+        (JudgeKind::RollUp, false),
+        (JudgeKind::SuperRoots, false),
+        (JudgeKind::Scan, false),
+        (JudgeKind::Sort, false),
+        (bitmap(Intersect::DepthFirst, Stop::Early), false),
+        (bitmap(Intersect::DepthFirst, Stop::AtTheEnd), false),
+        (bitmap(Intersect::OneLevel, Stop::Early), true),
+        (bitmap(Intersect::Reusing, Stop::AtTheEnd), true),
+        (cube(Materialize::ZeroLevel), true),
+        (cube(Materialize::EveryLevel), true),
+        (cube(Materialize::ByBenefit), true),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Groups that do not fit are judged in parts, and a checker that cannot do that says what it needs.
+    #[test]
+    fn every_judge_is_right_in_any_room_or_refuses(
+        sample in random::sample(4, 60),
+        k in 1..=4_u64,
+        budget in 0..6_u64,
+        room in prop::sample::select(vec![0_u64, 3000, 9000, 1 << 30]),
+        threads in 1..=2_usize,
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let source = stored(&table, &attributes, room, None);
+        let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(budget);
+        let expected = naive::satisfying(&sample, k, budget);
+        for source in [&source as &dyn FrequencySource, &limited] {
+            let problem = Problem { source, policy: &policy };
+            for (judge, may_refuse) in judges() {
+                for algorithm in [Traversal::Incognito, Traversal::BottomUp] {
+                    let search = Search { algorithm, judge, threads, ..Search::incognito() };
+                    let found = match search.run(problem, &Progress::new()) {
+                        Ok(found) => found,
+                        Err(error) => {
+                            prop_assert!(may_refuse, "{judge:?}: {error}");
+                            prop_assert!(matches!(error.kind(), ErrorKind::Limit | ErrorKind::Policy), "{error}");
+                            continue;
+                        }
+                    };
+                    let holding: Vec<Vec<u8>> =
+                        found.holding.iter().map(|node| found.lattice.levels(node).collect()).collect();
+                    prop_assert_eq!(&holding, &expected, "{:?} with {:?}", judge, algorithm);
+                    for entry in metric::ALL {
+                        let costs = Costs::new(problem, &attributes).unwrap();
+                        let best = |problem| {
+                            let (lattice, holding) = (&found.lattice, &found.holding);
+                            metric::best(problem, &attributes, lattice, holding, &costs, entry.item, &Progress::new())
+                                .unwrap()
+                                .map(|best| (best.node, best.statistics))
+                        };
+                        let rows = Rows::new(&table, &attributes).unwrap();
+                        prop_assert_eq!(best(problem), best(Problem { source: &rows, policy: &policy }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is left out is the same, whether the groups were there at once or in parts.
+    #[test]
+    fn a_node_is_recoded_alike_in_any_room(
+        sample in random::sample(3, 80),
+        k in 2..=4_u64,
+        room in prop::sample::select(vec![0_u64, 3000, 9000]),
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let source = stored(&table, &attributes, room, None);
+        let rows = Rows::new(&table, &attributes).unwrap();
+        let policy = Policy::k_anonymity(k).unwrap().with_budget(5);
+        for levels in naive::all_nodes(&attributes.heights()) {
+            let of = |source| PerLevel::new(Problem { source, policy: &policy }, &levels);
+            match (of(&source as &dyn FrequencySource), of(&rows)) {
+                (Ok(found), Ok(expected)) => prop_assert_eq!(
+                    groups(found.suppressed(), attributes.len()),
+                    groups(expected.suppressed(), attributes.len())
+                ),
+                (Err(found), Err(expected)) => prop_assert_eq!(found.to_string(), expected.to_string()),
+                (found, expected) => prop_assert!(false, "{found:?} {expected:?}"),
+            }
         }
     }
 }

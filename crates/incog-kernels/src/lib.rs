@@ -145,6 +145,13 @@ impl Bits {
         });
     }
 
+    /// The first record, if there is one.
+    pub fn first(&self) -> Option<usize> {
+        let words = self.lines.iter().flat_map(|line| line.0);
+        let (at, word) = words.enumerate().find(|&(_, word)| word != 0)?;
+        Some(at * 64 + word.trailing_zeros() as usize)
+    }
+
     /// The records in the set, ascending.
     pub fn records(&self) -> Vec<usize> {
         let mut records = Vec::new();

@@ -15,8 +15,9 @@ const NUMBERS: [&str; 11] =
     ["usize", "u64", "u32", "u16", "u8", "i64", "i32", "f64", "f32", "Duration", "Share"];
 
 /// Numbers that stand elsewhere: file, name, and why nobody found them by measuring time.
-const ELSEWHERE: [(&str, &str, &str); 12] = [
+const ELSEWHERE: [(&str, &str, &str); 13] = [
     ("frequency/key.rs", "SPREAD", "defines a hash"),
+    ("frequency/kept.rs", "ABSENT", "defines a format"),
     ("frequency/tally.rs", "SPREAD", "defines a hash"),
     ("frequency/tally.rs", "MOST", "the largest number of a counter's type"),
     ("judge/snapshots/general.rs", "BYTES_A_GROUP", "what a type takes in memory, added up"),

@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::frequency::FrequencySet;
 use crate::hierarchy::Attributes;
 use crate::judge::Problem;
-use crate::lattice::Grouping;
 use crate::metric::{self, Statistics};
 use crate::progress::{Progress, Stage};
 use crate::recoding::{Domains, PerGroup, Recoding};
@@ -136,6 +135,8 @@ pub enum Setting {
     Memory,
     /// What the judge `cube` computes beforehand.
     CubeLevels,
+    /// Where the sets of the judge `cube` are kept between runs.
+    CubeFile,
     /// How the judge `bitmap` makes its sets.
     BitmapSets,
     /// Whether the judge `bitmap` stops early.
@@ -164,12 +165,13 @@ pub enum Setting {
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 17] = [
+    pub const ALL: [Setting; 18] = [
         Setting::Judge,
         Setting::Marking,
         Setting::OneLabel,
         Setting::Memory,
         Setting::CubeLevels,
+        Setting::CubeFile,
         Setting::BitmapSets,
         Setting::BitmapPruning,
         Setting::Decide,
@@ -192,6 +194,7 @@ impl Setting {
             Setting::OneLabel => "one_label",
             Setting::Memory => "memory",
             Setting::CubeLevels => "cube_levels",
+            Setting::CubeFile => "cube_file",
             Setting::BitmapSets => "bitmap_sets",
             Setting::BitmapPruning => "bitmap_pruning",
             Setting::Decide => "decide",
@@ -214,6 +217,7 @@ const OF_TRAVERSALS: &[Setting] = &[
     Setting::Marking,
     Setting::Memory,
     Setting::CubeLevels,
+    Setting::CubeFile,
     Setting::BitmapSets,
     Setting::BitmapPruning,
     Setting::Decide,
@@ -312,9 +316,7 @@ pub struct NodeAnswer {
 impl Answer {
     /// A node that was found by its levels alone.
     pub fn of_levels(task: &Task<'_>, found: Found<Vec<u8>>) -> Result<Self> {
-        let levels = found.recoding;
-        let set = task.problem.count(&Grouping::of_levels(&levels))?;
-        let statistics = Statistics::new(task.problem, task.attributes, levels, &set)?;
+        let (statistics, _) = Statistics::of_node(task.problem, task.attributes, found.recoding)?;
         Ok(Answer::Node(Box::new(NodeAnswer {
             statistics,
             quality: found.quality,

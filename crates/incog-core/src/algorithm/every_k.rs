@@ -38,8 +38,9 @@ use crate::progress::Progress;
 
 /// Lattices with more nodes are refused.
 const MAX_NODES: usize = 1 << 24;
-/// Sets of groups are kept for the frontier as long as they have no more groups together, or no more than there are rows.
-const MAX_KEPT: usize = 1 << 22;
+/// Sets of groups are kept for the frontier as long as they have no more groups together, or no more than there are rows; where
+/// memory is limited, as long as they take half of the room.
+const MAX_KEPT: u64 = 1 << 22;
 
 /// A question about a range of k.
 #[derive(Clone)]
@@ -218,7 +219,11 @@ impl Sets<'_> {
             let source = self.question.source;
             let set = counted(source, &lattice.grouping(node), &policy.demand(), Method::Auto)?;
             self.n_groups += set.n_groups();
-            if self.n_groups > MAX_KEPT.max(usize::try_from(source.n_rows()).unwrap_or(usize::MAX)) {
+            let most = match source.room() {
+                Some(room) => room / 2 / (set.n_bytes() / (set.n_groups() as u64).max(1)).max(1),
+                None => source.n_rows().max(MAX_KEPT),
+            };
+            if self.n_groups as u64 > most {
                 self.sets.clear();
                 self.n_groups = set.n_groups();
             }

@@ -231,6 +231,7 @@ const SETTINGS: &[Setting] = &[
     Setting::OneLabel,
     Setting::Memory,
     Setting::CubeLevels,
+    Setting::CubeFile,
     Setting::BitmapSets,
     Setting::BitmapPruning,
     Setting::Decide,

@@ -1,12 +1,15 @@
-//! Disjoint intervals for each attribute by itself (Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE
+//! Disjoint intervals or labels for each attribute by itself (Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE
 //! 2005).
 //!
 //! *Promise*: in each attribute two records with the same value have the same interval, intervals are disjoint and leave
 //! nothing out, and the policy admits every group that is released. [`Quality::Optimal`]: no such recoding costs less.
 //!
-//! A recoding is a set of *cuts*, each between two neighbouring slots of an attribute that have values, in the middle of
+//! A recoding is a set of *cuts*. In an attribute with an order each is between two neighbouring slots of an attribute that have values, in the middle of
 //! the empty slots between them. (Elsewhere in there it could cost less, and would tell which slots are empty: *optimal* is
-//! among cuts in the middle.) No cut at all is everything in one group.
+//! among cuts in the middle.) In an attribute without one, whose values are leaves of a hierarchy in the order of its labels, a cut specializes a
+//! label: it divides the leaves of each child from those of the next, and so does it for all labels above. Whatever cuts are made, every part has
+//! the leaves of one label: a full-subtree recoding (Iyengar, KDD 2002). No cut at all is everything in one group, or what stands
+//! under each label at the top.
 //!
 //! 1. *Greedy*: make the cut that lowers the cost most, then the next one, until none is left that the policy allows.
 //! 2. *Enumeration*: every set of cuts once, as a tree. A node has a *head* (cuts made) and a *tail* (cuts that may still
@@ -18,7 +21,8 @@
 //! 5. *Reordering*: cuts of the tail that cost least come last, where they are in most tails; so bounds rise early.
 //!
 //! Differs from the paper: (1) any policy that is closed under merging; (2) any cost that cuts never raise, loss and
-//! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes, or a time.
+//! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes, or a time; (5)
+//! attributes with hierarchies take part.
 //! Sound (3) because more cuts only divide groups, and if all parts of a group are admitted, so is the group; with
 //! suppression, under absorbing policies, because the records in refused groups only become more.
 //!
@@ -43,13 +47,13 @@ use crate::hierarchy::Attributes;
 use crate::judge::Problem;
 use crate::privacy::{Closure, Policy};
 use crate::progress::Progress;
-use crate::recoding::{Domains, PerBox, Side};
+use crate::recoding::{Domain, Domains, PerBox, Side};
 use crate::registry::{Entry, Status};
 
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct OrderedSetOptions {
-    /// The order of each attribute's values.
+    /// The order of each attribute's values; attributes without one are recoded by their hierarchies.
     pub domains: Domains,
     /// What is to be least.
     pub cost: Gain,
@@ -67,8 +71,8 @@ const MOST_OPEN: usize = 10;
 
 /// Finds intervals for each attribute.
 ///
-/// `None` if the policy refuses more rows than its budget even where everything is in one group. Fails when an attribute has
-/// no order, when the policy is not closed under merging, when the source has counts only, or when it is cancelled.
+/// `None` if the policy refuses more rows than its budget even where everything is in one group. An attribute without an order is
+/// recoded by its hierarchy. Fails when the policy is not closed under merging, when the source has counts only, or when it is cancelled.
 pub fn ordered_set(
     problem: Problem<'_>,
     attributes: &Attributes,
@@ -76,16 +80,6 @@ pub fn ordered_set(
     progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
     let OrderedSetOptions { domains, cost, weights, limits } = options;
-    if let Some(at) = domains.iter().position(Option::is_none) {
-        return Err(Error::input(format!(
-            "column `{}` has no order, and ordered-set needs one for every quasi-identifier",
-            attributes[at].name()
-        ))
-        .with_hint(
-            "say that it is numbers or dates, or list its categories in order; mondrian takes hierarchies beside \
-             orders, and full-domain, full-subtree, unrestricted, full-subgraph and cell-generalization need no order",
-        ));
-    }
     if limits.max_steps == Some(0) {
         return Err(Error::input("a limit of 0 nodes leaves nothing to look at")
             .with_hint("1 gives what the greedy search finds; mondrian needs no limit"));
@@ -119,11 +113,14 @@ pub fn ordered_set(
     let width = |at: usize, start: u32, end: u32| {
         let side = axes[at].covering_side(start, end);
         let domain = domains[at].as_deref();
-        let others = domain.map_or(0, |domain| domain.n_leaves() - 1);
+        let n_leaves = domain.map_or_else(|| attributes[at].hierarchy().n_leaves(), Domain::n_leaves);
+        let others = n_leaves.saturating_sub(1);
         let leaves = side.leaves(&attributes[at], domain);
         if others == 0 { 0.0 } else { (leaves - 1) as f64 / others as f64 }
     };
+    let splits: Vec<Option<Splits>> = axes.iter().map(|axis| axis.labels().map(Splits::of)).collect();
     let mut search = CutSearch {
+        splits: &splits,
         columns: &columns,
         rows: &rows,
         measures: &measures,
@@ -157,6 +154,11 @@ pub fn ordered_set(
         let mut head: Vec<Vec<u32>> = vec![Vec::new(); n_axes];
         let mut tail = Vec::new();
         for at in (0..n_axes).filter(|&at| !is_closed(at)) {
+            if let Some(splits) = &splits[at] {
+                head[at].clone_from(&splits.tops);
+                tail.extend((0..splits.below.len() as u32).map(|label| (at, label)));
+                continue;
+            }
             if open.contains(&at) {
                 head[at].push(missing[at]);
             }
@@ -187,6 +189,56 @@ pub fn ordered_set(
     Ok(Some(Found { recoding, quality }))
 }
 
+/// What can be specialized in an attribute with a hierarchy.
+struct Splits {
+    /// The positions before which another label begins at the top.
+    tops: Vec<u32>,
+    /// For each label that has several below it, the positions before which a cut is made when it is specialized, ascending: those of
+    /// labels above it, too. Labels from the top down.
+    below: Vec<Vec<u32>>,
+}
+
+impl Splits {
+    /// Given the label of each position at each level; every label is a run of positions.
+    fn of(labels: &[Vec<u32>]) -> Self {
+        let begins = |level: usize| {
+            let labels = &labels[level];
+            (1..labels.len()).filter(|&at| labels[at] != labels[at - 1]).map(|at| at as u32).collect()
+        };
+        let height = labels.len() - 1;
+        let tops: Vec<u32> = begins(height);
+        // The label of each run at a level, with all cuts that were made above it.
+        let mut runs: Vec<(std::ops::Range<u32>, Vec<u32>)> = Vec::new();
+        let ends = tops.iter().copied().chain([labels[0].len() as u32]);
+        let mut start = 0;
+        for end in ends {
+            runs.push((start..end, tops.clone()));
+            start = end;
+        }
+        let mut below = Vec::new();
+        for level in (0..height).rev() {
+            let all: Vec<u32> = begins(level);
+            let mut finer = Vec::new();
+            for (run, above) in runs {
+                let inside: Vec<u32> =
+                    all.iter().copied().filter(|&at| run.start < at && at < run.end).collect();
+                let mut cuts = [above.as_slice(), &inside].concat();
+                cuts.sort_unstable();
+                if !inside.is_empty() {
+                    below.push(cuts.clone());
+                }
+                let mut start = run.start;
+                for end in inside.iter().copied().chain([run.end]) {
+                    finer.push((start..end, cuts.clone()));
+                    start = end;
+                }
+            }
+            runs = finer;
+        }
+        Splits { tops, below }
+    }
+}
+
 /// The best recoding so far.
 struct Best {
     cost: f64,
@@ -204,6 +256,8 @@ struct Judged {
 }
 
 struct CutSearch<'a> {
+    /// What a cut is in attributes with hierarchies.
+    splits: &'a [Option<Splits>],
     /// The position of each cell, attribute by attribute.
     columns: &'a [Vec<u32>],
     rows: &'a [u64],
@@ -244,14 +298,18 @@ impl CutSearch<'_> {
             let mut best: Option<(f64, (usize, u32))> = None;
             let mut useful = Vec::with_capacity(tail.len());
             for cut in tail {
-                let Some(judged) = self.judge(&with(&head, cut))? else { continue };
+                let more = self.with(&head, cut);
+                if more == head {
+                    continue;
+                }
+                let Some(judged) = self.judge(&more)? else { continue };
                 useful.push(cut);
                 if best.is_none_or(|(cost, _)| judged.cost < cost) {
                     best = Some((judged.cost, cut));
                 }
             }
             let Some((_, cut)) = best else { return Ok(()) };
-            head = with(&head, cut);
+            head = self.with(&head, cut);
             useful.retain(|&other| other != cut);
             tail = useful;
             if let Some(judged) = self.judge(&head)? {
@@ -276,7 +334,11 @@ impl CutSearch<'_> {
             }
             let mut useful: Vec<(f64, (usize, u32))> = Vec::with_capacity(tail.len());
             for cut in tail {
-                let more = with(&head, cut);
+                let more = self.with(&head, cut);
+                // Made already, by one below it.
+                if more == head {
+                    continue;
+                }
                 if let Some(judged) = self.judge(&more)? {
                     useful.push((judged.cost, cut));
                     self.offer(&more, judged);
@@ -291,7 +353,7 @@ impl CutSearch<'_> {
             }
             for (at, &cut) in tail.iter().enumerate() {
                 if at + 1 < tail.len() {
-                    waiting.push((with(&head, cut), tail[at + 1..].to_vec()));
+                    waiting.push((self.with(&head, cut), tail[at + 1..].to_vec()));
                 }
             }
         }
@@ -320,15 +382,33 @@ impl CutSearch<'_> {
         Ok(Some(Judged { cost, ..judged }))
     }
 
+    /// The cuts and one more.
+    fn with(&self, cuts: &Cuts, (at, cut): (usize, u32)) -> Cuts {
+        let mut cuts = cuts.clone();
+        match &self.splits[at] {
+            None => cuts[at].push(cut),
+            Some(splits) => cuts[at].extend_from_slice(&splits.below[cut as usize]),
+        }
+        cuts[at].sort_unstable();
+        cuts[at].dedup();
+        cuts
+    }
+
     /// At least what every set of cuts costs that has those of the head and some of the tail.
     fn bound(&self, head: &Cuts, tail: &[(usize, u32)]) -> Result<f64> {
         let groups = group(self.columns, head);
         let judged = self.refused(&groups)?;
         let mut all = head.clone();
-        for &(at, position) in tail {
-            all[at].push(position);
+        for &(at, cut) in tail {
+            match &self.splits[at] {
+                None => all[at].push(cut),
+                Some(splits) => all[at].extend_from_slice(&splits.below[cut as usize]),
+            }
         }
-        all.iter_mut().for_each(|cuts| cuts.sort_unstable());
+        for cuts in &mut all {
+            cuts.sort_unstable();
+            cuts.dedup();
+        }
         Ok(self.cost_of(&all, &group(self.columns, &all), &judged, Some(&groups)))
     }
 
@@ -403,14 +483,6 @@ impl CutSearch<'_> {
     }
 }
 
-/// The cuts and one more.
-fn with(cuts: &Cuts, (at, position): (usize, u32)) -> Cuts {
-    let mut cuts = cuts.clone();
-    let place = cuts[at].partition_point(|&other| other < position);
-    cuts[at].insert(place, position);
-    cuts
-}
-
 /// The positions between the cuts around a position.
 fn between(cuts: &[u32], position: u32, n_positions: u32) -> (u32, u32) {
     let at = cuts.partition_point(|&cut| cut <= position);
@@ -444,13 +516,13 @@ fn group(columns: &[Vec<u32>], cuts: &Cuts) -> Vec<u32> {
 /// How it is listed and run.
 pub(super) const ENTRY: Entry<Algorithm> = Entry {
     name: "ordered-set",
-    summary: "disjoint intervals for each ordered attribute; optimal within a limit of nodes",
+    summary: "disjoint intervals or labels for each attribute; optimal within a limit of nodes",
     reference: "Bayardo, Agrawal: Data privacy through optimal k-anonymization, ICDE 2005",
     doc: include_str!("ordered_set.md"),
     status: Status::Preview,
     item: Algorithm {
         family: Family::Boxes,
-        columns: ColumnNeeds::Order,
+        columns: ColumnNeeds::Nothing,
         settings: &[Setting::TimeLimit, Setting::MaxSteps],
         claim: |_| Claimed::Boxes(Overlap::DisjointLabels),
         traversal: None,

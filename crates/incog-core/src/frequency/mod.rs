@@ -26,9 +26,12 @@ mod regroup;
 mod rows;
 mod stored;
 mod tally;
+mod within;
+mod kept;
 
 pub use bottom::Bottom;
 pub use counted::CountedGroup;
+pub use kept::WithSets;
 #[cfg(test)]
 pub(crate) use layout::tests::masked_numbers;
 pub use layout::{KeyLayout, KeyWidth};
@@ -37,7 +40,8 @@ pub use rows::Rows;
 pub use source::{DistinctRecords, FrequencySource, PackedKeys, RecordKeys, Records};
 pub(crate) use source::{counted, records_for};
 pub use stored::{Store, Stored};
-pub(crate) use tally::{Count, Counters, Lot, Picked, Picking, Tally, Word};
+pub(crate) use tally::{Count, Counters, Lot, Picked, Picking, Tally, Word, part_of};
+pub(crate) use within::{TooMany, count_within, visit_parts};
 
 use std::sync::Arc;
 
@@ -238,6 +242,34 @@ impl FrequencySet {
             keys: W::wrap(keys),
             measures: Measures::of_rows(rows),
         }
+    }
+
+    /// No group, with nothing but rows to come.
+    pub(crate) fn empty(layout: &Arc<KeyLayout>, grouping: &Grouping) -> FrequencySet {
+        let keys = match layout.width() {
+            KeyWidth::U64 => Keys::U64(Vec::new()),
+            KeyWidth::U128 => Keys::U128(Vec::new()),
+            KeyWidth::Wide => Keys::Wide(Vec::new()),
+        };
+        FrequencySet {
+            layout: Arc::clone(layout),
+            grouping: *grouping,
+            keys,
+            measures: Measures::of_rows(Vec::new()),
+        }
+    }
+
+    /// Adds other groups of the same grouping, of which nothing but rows is known.
+    pub(crate) fn append(&mut self, others: FrequencySet) {
+        debug_assert_eq!(self.grouping, others.grouping);
+        match (&mut self.keys, others.keys) {
+            (Keys::U64(keys), Keys::U64(more)) => keys.extend(more),
+            (Keys::U128(keys), Keys::U128(more)) => keys.extend(more),
+            (Keys::Wide(keys), Keys::Wide(more)) => keys.extend(more),
+            _ => unreachable!("all keys of a layout have one width"),
+        }
+        let rows = [self.measures.rows(), others.measures.rows()].concat();
+        self.measures = Measures::of_rows(rows);
     }
 
     /// Shows a code of each group for an attribute, many at a time: those that

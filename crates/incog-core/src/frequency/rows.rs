@@ -110,6 +110,11 @@ impl Rows {
         }
     }
 
+    /// Some records, by their packed keys.
+    pub(crate) fn of_packed<W: PackedWord>(layout: &Arc<KeyLayout>, keys: &[W]) -> Self {
+        Rows::of_keys(Arc::clone(layout), keys.len(), W::wrap(keys.to_vec()))
+    }
+
     /// The same with a limit on how many bytes of groups a search may keep.
     #[must_use]
     pub fn with_room(self, bytes: u64) -> Self {
@@ -212,7 +217,8 @@ impl Rows {
     /// Groups many records, of which nothing but the number counts.
     fn count_many<W: PackedWord>(&self, keys: &[W], grouping: &Grouping) -> FrequencySet {
         // There are no more records than such a counter can hold.
-        let mut counters = Counters::<W, u32>::default();
+        let mut counters =
+            self.room.map_or_else(Counters::<W, u32>::default, |room| Counters::within(room / 4));
         let mask = W::mask(&self.layout, grouping);
         match self.at_a_time() {
             None => counters.merge(Lot::records(keys), mask),

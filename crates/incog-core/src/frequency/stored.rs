@@ -17,8 +17,8 @@ use crate::frequency::regroup::{Assignment, Regrouped, regroup};
 use crate::frequency::rows::{check_number, count_values};
 use crate::frequency::tuning;
 use crate::frequency::{
-    BitKey, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Method, PackedKeys, PackedWord, RecordKeys,
-    Scratch,
+    BitKey, Counters, FrequencySet, FrequencySource, KeyLayout, KeyWidth, Lot, Method, PackedKeys,
+    PackedWord, RecordKeys, Scratch,
 };
 use crate::group::{Demand, Measures};
 use crate::hierarchy::Attributes;
@@ -107,6 +107,9 @@ impl Stored {
         grouping: &Grouping,
         method: Method,
     ) -> Result<FrequencySet> {
+        if method != Method::Sort {
+            return self.tally::<W>(grouping);
+        }
         let target = packed.target(&self.layout, grouping);
         let mut gathered = Gathered::default();
         let mut scratch = Scratch::default();
@@ -122,6 +125,20 @@ impl Stored {
             keys: W::wrap(grouped.keys),
             measures: Measures::of_rows(grouped.rows),
         })
+    }
+
+    /// The same by counters of four bytes: there are no more records than these can hold.
+    fn tally<W: PackedWord>(&self, grouping: &Grouping) -> Result<FrequencySet> {
+        let mask = W::mask(&self.layout, grouping);
+        let mut counters = Counters::<W, u32>::within(self.room / 4);
+        counters.begin();
+        self.visit_keys(&mut |keys: &[W]| {
+            counters.add(Lot::records(keys), mask);
+            Ok(())
+        })?;
+        counters.end(mask);
+        let rows = counters.rows().iter().map(|&rows| u64::from(rows));
+        Ok(FrequencySet::of_packed_keys(&self.layout, grouping, counters.keys().iter().copied().zip(rows)))
     }
 }
 

@@ -183,6 +183,12 @@ impl<'a, W: Word, C: Count> Lot<'a, W, C> {
         Lot { keys, rows: None }
     }
 
+    /// Keys that stand for as many rows each.
+    pub(crate) fn counted(keys: &'a [W], rows: &'a [C]) -> Self {
+        debug_assert_eq!(keys.len(), rows.len());
+        Lot { keys, rows: Some(rows) }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
@@ -257,6 +263,11 @@ pub(crate) enum Picking {
 #[derive(Debug, Default)]
 pub(crate) struct Picked<W, C>(Dealt<W, C>);
 
+/// To which of `of` parts a group belongs whose masked key this is; parts are even, whoever made the keys. A power of two.
+pub(crate) fn part_of<W: Word>(key: W, of: u64) -> u64 {
+    key.hash(Mixer::new(SPREAD)) >> 24 & (of - 1)
+}
+
 impl<W: Word, C: Count> Picked<W, C> {
     pub(crate) fn clear(&mut self) {
         self.0.keys.clear();
@@ -319,6 +330,12 @@ impl<W: Word, C: Count> Counters<W, C> {
     /// For a table of `n_rows` rows: counters for every cell take no more memory than the table.
     pub(crate) fn for_rows(n_rows: u64) -> Self {
         let most_bits = n_rows.max(1).ilog2() + tuning::TALLY_CELLS_PER_ROW.get().ilog2();
+        Counters { most_bits: Some(most_bits), ..Counters::default() }
+    }
+
+    /// Where memory is limited: counters for every cell take at most about `bytes`.
+    pub(crate) fn within(bytes: u64) -> Self {
+        let most_bits = (bytes / size_of::<C>() as u64).max(1).ilog2();
         Counters { most_bits: Some(most_bits), ..Counters::default() }
     }
 

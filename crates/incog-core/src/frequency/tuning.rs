@@ -120,6 +120,18 @@ tuned! {
     /// Unit: keys. Measured by: `stored`.
     LEAST_STORED_KEYS: u64 = 1 << 8;
 
+    // Groups of a node where memory is limited.
+
+    /// While groups are counted within a limit, one takes this multiple of its key and counter.
+    ///
+    /// Unit: multiple of a group's bytes. Measured by: `landsend-memory`.
+    TIMES_COUNTED: u64 = 5;
+
+    /// At least this many groups are counted at a time, however little room there is.
+    ///
+    /// Unit: groups. Measured by: `landsend-memory`.
+    LEAST_COUNTED: usize = 1 << 4;
+
     // The tally: rows only, counters of a byte where they do.
 
     /// With at most this many bits, the tally has a counter for every cell.

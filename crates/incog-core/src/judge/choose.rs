@@ -48,6 +48,8 @@ pub struct Estimates {
 
 /// The judge to use with Incognito when nobody names one; what it keeps should take at most `memory` bytes.
 pub fn choose(problem: Problem<'_>, memory: Option<u64>) -> Result<JudgeKind> {
+    // Where the source limits memory, as much as a cube may take.
+    let memory = memory.into_iter().chain(problem.source.room().map(|room| room / 4)).min();
     let estimates = estimate(problem, memory)?;
     let cube = CubeOptions { materialize: Materialize::ZeroLevel, memory };
     let bitmap = BitmapOptions { memory, ..BitmapOptions::BEST };

@@ -16,14 +16,17 @@
 //! stored, and its family uses the smallest stored superset instead (to know its size it is computed all the same).
 //! The set of all attributes at level 0 is always stored.
 //!
-//! Cost: 2^q projections for q attributes; memory: all sets, unless bounded.
+//! Whoever searches the same records again may keep the sets ([`cube_sets`]), and nothing is computed beforehand the next time.
+//!
+//! Cost: 2^q projections for q attributes; memory: all sets, unless bounded. Where the source limits memory, a quarter of its
+//! room; if the set of all attributes at level 0 does not fit, the cube is refused with what it needs.
 
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequency::{FrequencySet, Scratch};
 use crate::hash;
-use crate::judge::roll_up::{Origin, RollUpJudge};
+use crate::judge::roll_up::{Origin, RollUpJudge, Shared};
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::{Grouping, Lattice};
 use crate::progress::Progress;
@@ -59,10 +62,29 @@ impl CubeOptions {
     pub const ZERO_LEVEL: CubeOptions = CubeOptions { materialize: Materialize::ZeroLevel, memory: None };
 }
 
+/// The frequency sets of a cube, each once, to be kept for other searches of the same records
+/// ([`WithSets`](crate::frequency::WithSets)).
+pub fn cube_sets(
+    problem: Problem<'_>,
+    options: CubeOptions,
+    progress: &Progress,
+) -> Result<Vec<Arc<FrequencySet>>> {
+    let cube = Cube::build(problem, options, progress)?;
+    let mut sets: Vec<Arc<FrequencySet>> = cube.sets.into_values().flatten().collect();
+    // In an order that does not depend on hashing: of two sets, the one with more attributes, or at lower levels, first.
+    let n_attributes = problem.source.layout().heights().len();
+    sets.sort_by_cached_key(|set| -> Vec<Option<u8>> {
+        (0..n_attributes).map(|attribute| set.grouping().level(attribute)).collect()
+    });
+    sets.dedup_by(|a, b| a.grouping() == b.grouping());
+    Ok(sets)
+}
+
 pub(super) struct Cube<'a> {
     problem: Problem<'a>,
     /// For each subset of attributes (a bit each) the stored sets, one per level at most.
     sets: hash::Map<u64, Vec<Arc<FrequencySet>>>,
+    shared: Shared,
     work: Work,
 }
 
@@ -76,11 +98,22 @@ impl<'a> Cube<'a> {
             )
             .with_hint("set checker = \"super-roots\""));
         }
-        let mut cube = Cube { problem, sets: hash::Map::default(), work: Work::default() };
+        if !problem.source.kept_sets().is_empty() {
+            return Cube::of_kept(problem);
+        }
         let zero = Grouping::of_levels(&vec![0; heights.len()]);
-        let base = Arc::new(problem.count(&zero)?);
+        let base = match problem.count_within(&zero)? {
+            Ok(base) => Arc::new(base),
+            Err(too_many) => {
+                return Err(too_many.refuse("a cube", "allow more memory, or set checker = \"roll-up\""));
+            }
+        };
+        // A quarter of the room is for the cube, a quarter for what judges keep, the rest for what is being counted.
+        let room = problem.source.room().map(|room| room / 4);
+        let mut left = options.memory.into_iter().chain(room).min();
+        let shared = Shared::new(problem, room.unwrap_or(0));
+        let mut cube = Cube { problem, sets: hash::Map::default(), shared, work: Work::default() };
         cube.work.table_scans += 1;
-        let mut left = options.memory;
         let mut scratch = Scratch::default();
         if options.materialize == Materialize::ByBenefit {
             cube.add_by_benefit(&base, left, &mut scratch, progress)?;
@@ -100,6 +133,27 @@ impl<'a> Cube<'a> {
             }
         }
         Ok(cube)
+    }
+
+    /// A cube that was computed before: nothing is left to do.
+    fn of_kept(problem: Problem<'a>) -> Result<Self> {
+        if !problem.policy.demand().counts_rows_only() {
+            return Err(Error::new(
+                ErrorKind::Policy,
+                "a cube that is kept between runs is for k-anonymity of rows",
+            )
+            .with_hint("leave out --cube, or the other requirements"));
+        }
+        let room = problem.source.room().map(|room| room / 4);
+        let n_bytes = problem.source.kept_sets().iter().map(|set| set.n_bytes()).sum::<u64>();
+        if let Some(room) = room.filter(|&room| n_bytes > room) {
+            let message = format!("the cube takes {n_bytes} bytes; there is room for {room}");
+            return Err(
+                Error::new(ErrorKind::Limit, message).with_hint("allow more memory, or leave out --cube")
+            );
+        }
+        let shared = Shared::new(problem, room.unwrap_or(0));
+        Ok(Cube { problem, sets: hash::Map::default(), shared, work: Work::default() })
     }
 
     /// Stores `full` and those of its projections that help most for their size, as far as memory is left.
@@ -247,8 +301,15 @@ fn spend(left: &mut Option<u64>, bytes: u64) {
 impl Judges for Cube<'_> {
     fn open<'a>(&'a self, family: &'a Lattice, _: &[usize], keep: Keep) -> Result<Box<dyn Judge + 'a>> {
         let subset = family.attributes().iter().fold(0, |subset, attribute| subset | 1_u64 << attribute);
-        let origin = Origin::Stored(self.sets[&subset].iter().collect());
-        Ok(Box::new(RollUpJudge::new(self.problem, family, keep, origin)))
+        // Sets that were kept: whichever has all attributes of the family.
+        let has_all = |set: &&Arc<FrequencySet>| {
+            family.attributes().iter().all(|&attribute| set.grouping().level(attribute).is_some())
+        };
+        let origin = Origin::Stored(match self.sets.get(&subset) {
+            Some(sets) => sets.iter().collect(),
+            None => self.problem.source.kept_sets().iter().filter(has_all).collect(),
+        });
+        Ok(Box::new(RollUpJudge::new(self.problem, &self.shared, family, keep, origin)))
     }
 
     fn preparation(&self) -> Work {

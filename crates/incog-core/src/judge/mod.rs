@@ -27,14 +27,14 @@ mod choose;
 
 pub use bitmap::{BitmapOptions, Intersect, Stop};
 pub use choose::{Estimates, choose, estimate};
-pub use cube::{CubeOptions, Materialize};
+pub use cube::{CubeOptions, Materialize, cube_sets};
 pub use snapshots::refused_rows;
 pub(crate) use snapshots::{Detail, Forecast, NodeJudge, Sizes, Verdict, node_judge};
 
 use std::mem::discriminant;
 
 use crate::error::Result;
-use crate::frequency::{FrequencySet, FrequencySource, Method, counted};
+use crate::frequency::{FrequencySet, FrequencySource, Method, TooMany, count_within, counted, visit_parts};
 use crate::lattice::{Grouping, Lattice};
 use crate::privacy::Policy;
 use crate::progress::Progress;
@@ -56,6 +56,43 @@ impl Problem<'_> {
     /// not add up to all.
     pub fn count(&self, grouping: &Grouping) -> Result<FrequencySet> {
         counted(self.source, grouping, &self.policy.demand(), Method::Auto)
+    }
+
+    /// The same, if there is room for them: where the source limits memory, only few groups may be there at once.
+    pub(crate) fn count_within(
+        &self,
+        grouping: &Grouping,
+    ) -> Result<std::result::Result<FrequencySet, TooMany>> {
+        count_within(self.source, grouping, &self.policy.demand(), Method::Auto)
+    }
+
+    /// Shows the groups of a grouping, of which there are too many, a part at a time, until `visit` has seen enough. Refused where
+    /// the policy asks for more than the rows of each group; `who` is told to the user.
+    pub(crate) fn visit_parts(
+        &self,
+        grouping: &Grouping,
+        too_many: TooMany,
+        who: &str,
+        visit: &mut dyn FnMut(&FrequencySet) -> Result<bool>,
+    ) -> Result<()> {
+        if self.policy.least_admitted(self.source.n_rows())?.is_none() {
+            return Err(too_many.refuse(
+                who,
+                "allow more memory, use fewer quasi-identifiers, or ask for k-anonymity alone",
+            ));
+        }
+        visit_parts(self.source, grouping, too_many, visit)
+    }
+
+    /// Does a node hold whose groups are too many to be there at once? Returns that, and how often the records were read.
+    fn judge_parts(&self, grouping: &Grouping, too_many: TooMany, who: &str) -> Result<(bool, u64)> {
+        let (mut refused, mut n_scans) = (0, 0);
+        self.visit_parts(grouping, too_many, who, &mut |set| {
+            n_scans += 1;
+            refused += self.policy.refused_rows_of(set)?;
+            Ok(refused <= self.policy.budget())
+        })?;
+        Ok((refused <= self.policy.budget(), n_scans))
     }
 
     /// Does the generalization to these levels satisfy the policy? For those who ask seldom: searches have a [`Judge`].
@@ -280,10 +317,10 @@ impl JudgeKind {
         Ok(match self {
             JudgeKind::Scan => Box::new(scan::Scan { problem, method: Method::Hash }),
             JudgeKind::Sort => Box::new(scan::Scan { problem, method: Method::Sort }),
-            JudgeKind::RollUp => Box::new(roll_up::RollUp { problem }),
-            JudgeKind::SuperRoots => Box::new(roll_up::SuperRoots { problem }),
+            JudgeKind::RollUp => Box::new(roll_up::RollUp::new(problem)),
+            JudgeKind::SuperRoots => Box::new(roll_up::SuperRoots::new(problem)),
             JudgeKind::Cube(options) => Box::new(cube::Cube::build(problem, options, progress)?),
-            JudgeKind::Bitmap(options) => Box::new(bitmap::Bitmap::build(problem, options)?),
+            JudgeKind::Bitmap(options) => bitmap::Bitmap::prepare(problem, options)?,
             JudgeKind::Snapshots => Box::new(snapshots::Snapshots { problem }),
         })
     }

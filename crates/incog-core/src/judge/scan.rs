@@ -2,10 +2,10 @@
 //!
 //! The plainest judge: one pass over the table per node, with a hash table or by sorting. Remembers nothing,
 //! so it is right whatever is asked in whatever order; everything else is measured against it.
-//! Cost: a scan per node.
+//! Cost: a scan per node. Where memory is limited and a node has more groups than fit, they are judged in parts, a scan each.
 
 use crate::error::Result;
-use crate::frequency::{Method, counted};
+use crate::frequency::{Method, count_within};
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::Lattice;
 
@@ -30,10 +30,17 @@ struct ScanJudge<'a> {
 impl Judge for ScanJudge<'_> {
     fn judge(&mut self, node: usize) -> Result<bool> {
         let Problem { source, policy } = self.problem;
-        let set = counted(source, &self.family.grouping(node), &policy.demand(), self.method)?;
+        let grouping = self.family.grouping(node);
         self.work.count_node();
         self.work.table_scans += 1;
-        Ok(policy.judge(&set)?.holds)
+        match count_within(source, &grouping, &policy.demand(), self.method)? {
+            Ok(set) => Ok(policy.judge(&set)?.holds),
+            Err(too_many) => {
+                let (holds, n_scans) = self.problem.judge_parts(&grouping, too_many, "the search")?;
+                self.work.table_scans += n_scans;
+                Ok(holds)
+            }
+        }
     }
 
     fn work(&self) -> Work {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::frequency::{FrequencySet, KeyLayout, Method, counted};
+use crate::frequency::{FrequencySet, KeyLayout, Method, TooMany, counted};
 use crate::group::Demand;
 use crate::hierarchy::{Attribute, Attributes};
 use crate::judge::{Problem, Sizes};
@@ -573,6 +573,55 @@ impl Statistics {
         all.rows_by_label = RowsByLabel::Released((0..attributes.len()).map(sides).collect());
         all.cells = Some(attributes.iter().enumerate().map(sums).collect());
         all
+    }
+
+    /// Sums over the groups of a node, and those groups, if they fit the memory.
+    pub fn of_node(
+        problem: Problem<'_>,
+        attributes: &Attributes,
+        levels: Vec<u8>,
+    ) -> Result<(Self, Option<FrequencySet>)> {
+        Ok(match problem.count_within(&Grouping::of_levels(&levels))? {
+            Ok(set) => (Statistics::new(problem, attributes, levels, &set)?, Some(set)),
+            Err(too_many) => (Statistics::in_parts(problem, attributes, levels, too_many)?, None),
+        })
+    }
+
+    /// The same where there are too many groups to be there at once: added up over parts of them.
+    pub(crate) fn in_parts(
+        problem: Problem<'_>,
+        attributes: &Attributes,
+        levels: Vec<u8>,
+        too_many: TooMany,
+    ) -> Result<Self> {
+        let grouping = Grouping::of_levels(&levels);
+        let mut all = Statistics::of_levels(levels);
+        problem.visit_parts(&grouping, too_many, "measuring", &mut |set| {
+            all.add(Statistics::new(problem, attributes, all.levels.clone(), set)?);
+            Ok(true)
+        })?;
+        Ok(all)
+    }
+
+    /// Adds what is known of other groups of the same node.
+    fn add(&mut self, part: Statistics) {
+        self.suppressed_rows += part.suppressed_rows;
+        self.n_groups += part.n_groups;
+        self.sum_of_squares += part.sum_of_squares;
+        self.smallest_group = self.smallest_group.into_iter().chain(part.smallest_group).min();
+        for (sum, more) in self.suppressed_excess_leaves.iter_mut().zip(part.suppressed_excess_leaves) {
+            *sum += more;
+        }
+        let RowsByLabel::Suppressed(more) = part.rows_by_label else { return };
+        if let RowsByLabel::Suppressed(known) = &mut self.rows_by_label {
+            for (known, more) in known.iter_mut().zip(more) {
+                let mut rows: BTreeMap<u32, u64> = known.drain(..).collect();
+                more.into_iter().for_each(|(label, n)| *rows.entry(label).or_insert(0) += n);
+                known.extend(rows);
+            }
+        } else {
+            self.rows_by_label = RowsByLabel::Suppressed(more);
+        }
     }
 
     /// Sums over the groups of a node.

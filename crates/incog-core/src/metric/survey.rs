@@ -6,6 +6,9 @@
 //! one frequency set per attribute, each rolled up from the one before, so consecutive nodes share almost all
 //! work. Cost: a roll-up per visited node and per new prefix of levels; one scan in all; memory: one frequency
 //! set per attribute. Where nothing may be suppressed, `loss` and `precision` need no groups at all.
+//!
+//! Where memory is limited, the list is halved until the groups from which a part of it can be made fit; a node whose own groups
+//! do not is counted [in parts](Statistics::in_parts). Each part of the list takes a scan then.
 
 use std::sync::Arc;
 
@@ -37,11 +40,8 @@ pub fn describe(
     progress: &Progress,
 ) -> Result<Vec<Scored>> {
     let mut described = Vec::with_capacity(nodes.len());
-    visit(problem, lattice, nodes, progress, &mut |node, set| {
-        let levels: Vec<u8> = lattice.levels(node).collect();
-        let statistics = Statistics::new(problem, attributes, levels, set)?;
+    visit(problem, attributes, lattice, nodes, progress, &mut |node, statistics| {
         described.push(Scored { node, height: lattice.height(node), statistics });
-        Ok(())
     })?;
     Ok(described)
 }
@@ -57,16 +57,12 @@ pub fn best(
     progress: &Progress,
 ) -> Result<Option<Scored>> {
     let mut ranking = Ranking::new(costs, metric);
-    let statistics_of = |node: usize, set: &FrequencySet| {
-        Statistics::new(problem, attributes, lattice.levels(node).collect(), set)
-    };
     progress.expect(holding.len() as u64);
     match metric.needs() {
         Needs::Groups => {
             let nodes: Vec<usize> = holding.iter().collect();
-            visit(problem, lattice, &nodes, progress, &mut |node, set| {
-                _ = ranking.offer(&statistics_of(node, set)?);
-                Ok(())
+            visit(problem, attributes, lattice, &nodes, progress, &mut |_, statistics| {
+                _ = ranking.offer(&statistics);
             })?;
             return Ok(ranking.into_best(lattice));
         }
@@ -78,8 +74,12 @@ pub fn best(
             for (bound, node) in nodes {
                 if ranking.can_win(bound, || lattice.levels(node).collect()) {
                     let grouping = lattice.grouping(node);
-                    let set = problem.count(&grouping)?;
-                    ranking.offer(&statistics_of(node, &set)?);
+                    let levels = lattice.levels(node).collect();
+                    let statistics = match problem.count_within(&grouping)? {
+                        Ok(set) => Statistics::new(problem, attributes, levels, &set)?,
+                        Err(too_many) => Statistics::in_parts(problem, attributes, levels, too_many)?,
+                    };
+                    ranking.offer(&statistics);
                 }
                 progress.done(1)?;
             }
@@ -97,27 +97,50 @@ pub fn best(
     }
 }
 
-/// Calls `look` with each node of the ascending list and its groups.
+/// Calls `look` with each node of the ascending list and what is known of its groups.
 fn visit(
     problem: Problem<'_>,
+    attributes: &Attributes,
     lattice: &Lattice,
     nodes: &[usize],
     progress: &Progress,
-    look: &mut dyn FnMut(usize, &FrequencySet) -> Result<()>,
+    look: &mut dyn FnMut(usize, Statistics),
 ) -> Result<()> {
     debug_assert!(nodes.is_sorted());
     let Some(bottom) = nodes.iter().copied().reduce(|a, b| lattice.meet(a, b)) else {
         return Ok(());
     };
+    let start = match problem.count_within(&lattice.grouping(bottom))? {
+        Ok(start) => start,
+        Err(too_many) if nodes.len() == 1 => {
+            let levels = lattice.levels(bottom).collect();
+            look(bottom, Statistics::in_parts(problem, attributes, levels, too_many)?);
+            return progress.done(1);
+        }
+        // Nodes that have less in common begin at a finer one: half of them has more in common.
+        Err(_) => {
+            let (first, second) = nodes.split_at(nodes.len() / 2);
+            visit(problem, attributes, lattice, first, progress, look)?;
+            return visit(problem, attributes, lattice, second, progress, look);
+        }
+    };
     let n_attributes = lattice.attributes().len();
-    let start = Arc::new(problem.count(&lattice.grouping(bottom))?);
     let bottom: Vec<u8> = lattice.levels(bottom).collect();
+    let is_limited = problem.source.room().is_some();
+    let start = Arc::new(start);
     // `path[i]` has the first i attributes at the current node's levels and the others at the bottom's.
     let mut path: Vec<Arc<FrequencySet>> = (0..=n_attributes).map(|_| Arc::clone(&start)).collect();
     let mut current = bottom.clone();
     let mut scratch = Scratch::default();
     for &node in nodes {
         let levels: Vec<u8> = lattice.levels(node).collect();
+        if is_limited {
+            // A set for each attribute is more than there is room for beside the first.
+            let set = start.roll_up(&lattice.grouping(node), &mut scratch);
+            look(node, Statistics::new(problem, attributes, levels, &set)?);
+            progress.done(1)?;
+            continue;
+        }
         if let Some(first) = (0..n_attributes).find(|&at| levels[at] != current[at]) {
             for at in first..n_attributes {
                 path[at + 1] = if levels[at] == bottom[at] {
@@ -134,7 +157,7 @@ fn visit(
             }
             current.clone_from(&levels);
         }
-        look(node, &path[n_attributes])?;
+        look(node, Statistics::new(problem, attributes, levels, &path[n_attributes])?);
         progress.done(1)?;
     }
     Ok(())

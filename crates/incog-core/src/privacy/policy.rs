@@ -228,6 +228,15 @@ impl Policy {
         Ok(Some(admitted))
     }
 
+    /// The rows of those groups that are refused one by one, whatever others there are.
+    pub(crate) fn refused_rows_of(&self, set: &FrequencySet) -> Result<u64> {
+        let mut refused = 0;
+        for group in set.measures().groups() {
+            refused += if self.admits(group)? { 0 } else { group.rows() };
+        }
+        Ok(refused)
+    }
+
     /// Does the node whose groups these are satisfy the policy?
     pub fn judge(&self, set: &FrequencySet) -> Result<Judgement> {
         if let Some(most) = self.combinations

@@ -57,8 +57,22 @@ impl PerLevel {
     ///
     /// Fails when those have more rows than the policy's budget.
     pub fn new(problem: Problem<'_>, levels: &[u8]) -> Result<Self> {
-        let set = problem.count(&Grouping::of_levels(levels))?;
-        PerLevel::of_groups(problem.policy, levels, &set)
+        let grouping = Grouping::of_levels(levels);
+        let too_many = match problem.count_within(&grouping)? {
+            Ok(set) => return PerLevel::of_groups(problem.policy, levels, &set),
+            Err(too_many) => too_many,
+        };
+        let (mut suppressed, mut rows) = (FrequencySet::empty(problem.source.layout(), &grouping), 0);
+        problem.visit_parts(&grouping, too_many, "recoding", &mut |set| {
+            let refused = set.select(&problem.policy.refused(set)?);
+            rows += refused.measures().rows().iter().sum::<u64>();
+            suppressed.append(refused);
+            Ok(rows <= problem.policy.budget())
+        })?;
+        if rows > problem.policy.budget() {
+            return Err(does_not_hold());
+        }
+        Ok(PerLevel { levels: levels.to_vec(), suppressed: suppressed.sorted() })
     }
 
     /// The same, where the groups at `levels` have been counted.
@@ -67,7 +81,7 @@ impl PerLevel {
             return Err(Error::new(ErrorKind::Internal, "the groups are those of other levels"));
         }
         if !policy.judge(groups)?.holds {
-            return Err(Error::new(ErrorKind::Policy, "the generalization does not satisfy the policy"));
+            return Err(does_not_hold());
         }
         let suppressed = groups.select(&policy.refused(groups)?).sorted();
         Ok(PerLevel { levels: levels.to_vec(), suppressed })
@@ -94,6 +108,10 @@ impl PerLevel {
     pub fn suppressed_rows(&self) -> u64 {
         self.suppressed.measures().rows().iter().sum()
     }
+}
+
+fn does_not_hold() -> Error {
+    Error::new(ErrorKind::Policy, "the generalization does not satisfy the policy")
 }
 
 impl Recoding {

@@ -1,5 +1,7 @@
 //! How a job wants its search to be.
 
+use std::path::PathBuf;
+
 use incog_core::registry::Entry;
 use incog_core::{algorithm, judge, metric};
 use indexmap::IndexMap;
@@ -83,6 +85,9 @@ pub struct SearchJob {
     /// What `cube` computes beforehand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cube_levels: Option<CubeLevels>,
+    /// Where `cube` keeps its sets between runs: read if the file is there, and else written. For k-anonymity of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cube_file: Option<PathBuf>,
     /// How `bitmap` makes its sets of records; depth-first unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bitmap_sets: Option<BitmapSets>,

@@ -25,6 +25,7 @@ impl JudgeChoice {
         let search = &job.search;
         let settings = [
             ("cube_levels", "cube", search.cube_levels.is_some()),
+            ("cube_file", "cube", search.cube_file.is_some()),
             ("bitmap_sets", "bitmap", search.bitmap_sets.is_some()),
             ("bitmap_pruning", "bitmap", search.bitmap_pruning.is_some()),
         ];

@@ -5,6 +5,7 @@
 //! not cost the time to read the data), then columns, then hierarchies.
 
 mod columns;
+mod cube_file;
 pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
@@ -143,6 +144,7 @@ impl Plan {
             check_spilled(job, spilled, &settings.algorithm)?;
         }
         let Bound { attributes, rows, policy } = Bound::new(job, &settings, &data, asked.levels)?;
+        let rows = cube_file::with_cube(job, settings.judge, rows, &attributes, &policy, progress)?;
         let decided_by = if settings.decide.item == Decide::KOnly { policy.k_only() } else { None };
         let deciding = Problem { source: &*rows, policy: decided_by.as_ref().unwrap_or(&policy) };
         let search = Search {

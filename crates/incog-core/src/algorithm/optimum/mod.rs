@@ -144,10 +144,7 @@ pub fn optimum(
     let mut groups = None;
     if let Some(best) = &mut best {
         // What metrics do not need was not counted on the way.
-        let set = problem.count(&lattice.grouping(best.node))?;
-        let levels = best.statistics.levels.clone();
-        best.statistics = Statistics::new(problem, attributes, levels, &set)?;
-        groups = Some(set);
+        (best.statistics, groups) = Statistics::of_node(problem, attributes, best.statistics.levels.clone())?;
     }
     Ok(Optimum { best, judged: judged.into_iter().collect(), left_open, groups })
 }

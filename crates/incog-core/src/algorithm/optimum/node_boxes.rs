@@ -156,9 +156,7 @@ pub fn best_first(
     let (n_judged, known) = (hunt.n_judged, hunt.known);
     let (mut best, mut groups) = (hunt.ranking.best().cloned(), None);
     if let Some(best) = &mut best {
-        let set = problem.count(&Grouping::of_levels(&best.levels))?;
-        *best = Statistics::new(problem, attributes, best.levels.clone(), &set)?;
-        groups = Some(set);
+        (*best, groups) = Statistics::of_node(problem, attributes, best.levels.clone())?;
     }
     Ok(BestFirst { best, groups, quality, n_judged, left_open, known })
 }

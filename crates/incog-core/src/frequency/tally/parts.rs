@@ -30,8 +30,7 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// Adds a part. The mask is the same for all parts.
     pub(crate) fn add(&mut self, lot: Lot<'_, W, C>, mask: W) {
-        let n_bits = mask.n_ones();
-        if n_bits <= tuning::TALLY_DENSE_BITS.get() {
+        if self.has_cells(mask) {
             if self.counts_shared(lot, mask) {
                 return;
             }
@@ -49,13 +48,19 @@ impl<W: Word, C: Count> Counters<W, C> {
 
     /// All parts have come.
     pub(crate) fn end(&mut self, mask: W) {
-        if mask.n_ones() <= tuning::TALLY_DENSE_BITS.get() {
+        if self.has_cells(mask) {
             self.collect(self.n_groups);
             return;
         }
         let groups = std::mem::take(&mut self.gathered.groups);
         self.merge(Lot { keys: &groups.keys, rows: Some(&groups.rows) }, mask);
         self.gathered.groups = groups;
+    }
+
+    /// Is there a counter for every cell of the mask, from one part to the next?
+    fn has_cells(&self, mask: W) -> bool {
+        let most = self.most_bits.unwrap_or(u32::MAX).min(tuning::TALLY_DENSE_BITS.get());
+        mask.n_ones() <= most
     }
 
     /// How many groups there are so far, not fewer than that.

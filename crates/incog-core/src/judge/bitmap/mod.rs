@@ -15,10 +15,13 @@
 //! counted, not intersected; (3) a set whose records are all accounted for is not intersected with further labels; (4)
 //! sparse sets are lists; (5) policies about sensitive values are judged too ([`sensitive`]), by rows.
 //!
+//! Where the source limits memory and the index does not fit, nodes are judged a block of records at a time ([`blocks`]).
+//!
 //! Cost: for each node, up to the product of its labels' numbers of ANDs, each n / 64 words or a short list. Memory: the
 //! index, at most 4 bytes a record, attribute and level, and one set per attribute; with *reusing* up to 4 bytes a record
 //! for every node kept.
 
+mod blocks;
 mod codes;
 mod index;
 mod ledger;
@@ -36,6 +39,7 @@ use crate::frequency::records_for;
 use crate::hash;
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::Lattice;
+use blocks::Blocks;
 use index::Index;
 use ledger::Ledger;
 use reuse::{Groups, Maker, Store};
@@ -105,7 +109,28 @@ pub(super) struct Bitmap<'a> {
 }
 
 impl<'a> Bitmap<'a> {
-    pub(super) fn build(problem: Problem<'a>, options: BitmapOptions) -> Result<Self> {
+    /// Ready to judge: with an index of all records, or block by block where the source limits memory and that does not fit.
+    pub(super) fn prepare(problem: Problem<'a>, options: BitmapOptions) -> Result<Box<dyn Judges + 'a>> {
+        let Some(room) = problem.source.room() else {
+            return Ok(Box::new(Bitmap::build(problem, options)?));
+        };
+        let room = room / 2;
+        let asks_for_less = options.memory.is_some_and(|memory| memory < room);
+        let least = problem.policy.least_admitted(problem.source.n_rows())?;
+        let is_possible = problem.source.records().is_some() && fits(problem.source, room)?;
+        let options = BitmapOptions { memory: options.memory.into_iter().chain([room]).min(), ..options };
+        if let Some(least) = least
+            && !is_possible
+            && !asks_for_less
+            && options.intersect == Intersect::DepthFirst
+            && let Some(blocks) = Blocks::new(problem, options.stop, least)
+        {
+            return Ok(Box::new(blocks));
+        }
+        Ok(Box::new(Bitmap::build(problem, options)?))
+    }
+
+    fn build(problem: Problem<'a>, options: BitmapOptions) -> Result<Self> {
         let Problem { source, policy } = problem;
         let demand = policy.demand();
         let refused =

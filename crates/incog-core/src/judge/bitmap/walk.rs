@@ -323,6 +323,11 @@ fn and<'b>(a: View<'_>, b: View<'_>, bits: &'b mut Option<Bits>, list: &'b mut V
     }
 }
 
+/// The same with the memory of one attribute.
+pub(super) fn intersect<'b>(a: View<'_>, b: View<'_>, buffer: &'b mut Buffer) -> View<'b> {
+    and(a, b, &mut buffer.bits, &mut buffer.list)
+}
+
 fn look_up(set: View<'_>, attribute: &Dimension<'_>, mut each: impl FnMut(u32, u32)) {
     let to_label = |record: u32, code: u32| each(record, attribute.up[code as usize]);
     match set {

@@ -11,11 +11,13 @@ pub(super) struct General<'a> {
     problem: Problem<'a>,
     scratch: Scratch,
     last: Option<FrequencySet>,
+    /// About how many groups there were, if they were too many to be kept.
+    too_many: Option<usize>,
 }
 
 impl<'a> General<'a> {
     pub(super) fn new(problem: Problem<'a>) -> Self {
-        General { problem, scratch: Scratch::default(), last: None }
+        General { problem, scratch: Scratch::default(), last: None, too_many: None }
     }
 
     fn last(&self) -> &FrequencySet {
@@ -38,10 +40,21 @@ impl Groups for General<'_> {
         to.generalizes(&kept)
     }
 
-    fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping, _: Purpose) -> Result<()> {
+    fn count(&mut self, from: Option<&FrequencySet>, to: &Grouping, purpose: Purpose) -> Result<()> {
+        self.too_many = None;
         self.last = Some(match from {
             Some(set) => set.roll_up(to, &mut self.scratch),
-            None => self.problem.count(to)?,
+            None => match self.problem.count_within(to)? {
+                Ok(set) => set,
+                Err(too_many) if purpose == Purpose::Keeping => {
+                    self.too_many = Some(too_many.n_groups);
+                    return Ok(());
+                }
+                Err(too_many) => {
+                    let hint = "allow more memory, use fewer quasi-identifiers, or ask for k-anonymity alone";
+                    return Err(too_many.refuse("the search", hint));
+                }
+            },
         });
         Ok(())
     }
@@ -64,7 +77,11 @@ impl Groups for General<'_> {
     }
 
     fn n_groups(&self) -> usize {
-        self.last().n_groups()
+        self.too_many.unwrap_or_else(|| self.last().n_groups())
+    }
+
+    fn are_all_there(&self) -> bool {
+        self.too_many.is_none()
     }
 
     fn take(&mut self) -> FrequencySet {

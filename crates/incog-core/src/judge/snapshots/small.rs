@@ -53,9 +53,10 @@ impl<'a, W: PackedWord, C: Count> Small<'a, W, C> {
         Small {
             problem,
             k,
-            counters: match room {
-                MemoryBudget::Ample => Counters::default(),
-                MemoryBudget::Scarce => Counters::for_rows(problem.source.n_rows()),
+            counters: match (problem.source.room(), room) {
+                (Some(bytes), _) => Counters::within(bytes / 4),
+                (None, MemoryBudget::Ample) => Counters::default(),
+                (None, MemoryBudget::Scarce) => Counters::for_rows(problem.source.n_rows()),
             },
             last: Grouping::NOTHING,
             sample: None,

@@ -2,7 +2,7 @@
 //!
 //! | model | rules |
 //! |---|---|
-//! | `ordered-set` | every released record is in its box; in each attribute, two sides are equal or disjoint; ranges leave no slot out |
+//! | `ordered-set` | every released record is in its box; in each attribute, two sides (ranges, or labels of a hierarchy) are equal or disjoint; ranges leave no slot out |
 //! | `mondrian`, strict | every released record is in its box; boxes are pairwise disjoint; if asked for: boxes leave nothing out |
 //! | `mondrian`, relaxed | every released record is in its box |
 //!
@@ -82,7 +82,8 @@ pub fn check_ordered_set(recoding: &PerBox, table: &Table, attributes: &Attribut
     check_records(recoding, table, attributes)?;
     for (at, domain) in recoding.domains().iter().enumerate() {
         let Some(domain) = domain else {
-            return Err(format!("attribute {at} has no order"));
+            check_labels(recoding, attributes, at)?;
+            continue;
         };
         let mut sides: Vec<Side> = (0..recoding.n_boxes()).map(|number| recoding.side(number, at)).collect();
         if sides.contains(&Side::Everything) && sides.iter().any(|&side| side != Side::Everything) {
@@ -109,6 +110,19 @@ pub fn check_ordered_set(recoding: &PerBox, table: &Table, attributes: &Attribut
         if !is_whole {
             return Err(format!("attribute {at}: the ranges leave slots out"));
         }
+    }
+    Ok(())
+}
+
+/// Two labels of an attribute with a hierarchy are equal or have no leaf in common.
+fn check_labels(recoding: &PerBox, attributes: &Attributes, at: usize) -> Result<(), String> {
+    let mut sides: Vec<Side> = (0..recoding.n_boxes()).map(|number| recoding.side(number, at)).collect();
+    sides.sort_unstable();
+    sides.dedup();
+    let mut reaches: Vec<Reach> = sides.iter().map(|&side| reach(recoding, attributes, at, side)).collect();
+    reaches.sort_by_key(|reach| (reach.start, reach.end));
+    if reaches.windows(2).any(|pair| pair[1].start < pair[0].end) {
+        return Err(format!("attribute {at}: two labels have a value in common"));
     }
     Ok(())
 }

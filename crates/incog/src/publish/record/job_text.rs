@@ -41,6 +41,7 @@ impl JobText {
         job.input.path = Paths::One("-".into());
         // What is released does not depend on it.
         job.input.memory = None;
+        job.search.cube_file = None;
         job.output = None;
         job.search.seed = None;
         job.columns.values_mut().for_each(without_paths);
