@@ -397,6 +397,7 @@ impl CodesSoFar {
         match array.data_type() {
             Utf8 => append_text(array.as_string::<i32>().iter(), null, column),
             LargeUtf8 => append_text(array.as_string::<i64>().iter(), null, column),
+            Utf8View => append_text(array.as_string_view().iter(), null, column),
             Dictionary(..) => self.append_dictionary(array, column),
             Boolean => {
                 for value in array.as_boolean() {

@@ -7,6 +7,7 @@ use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
+use crate::anonymizer::recoding::{ReleaseRecoding, is_local};
 use crate::claim::release::VerifiedRelease;
 use crate::claim::release::released;
 use crate::file::STANDARD;
@@ -77,6 +78,14 @@ impl Release {
         &self.report
     }
 
+    /// What was done, to be done to other rows. Fails where recoding is not by whole columns.
+    pub fn recoding(&self) -> Result<ReleaseRecoding> {
+        if self.report.local.is_some() {
+            return Err(is_local());
+        }
+        Ok(ReleaseRecoding::new(&self.plan, &self.report.levels))
+    }
+
     /// What everybody can recompute. The digest is that of the release as comma-separated text, which is what [`write`](Self::write)
     /// makes of a `.csv`. Digests that take the publisher's key are left empty where there is none yet.
     pub fn record(&self) -> Result<Record> {
@@ -114,7 +123,8 @@ impl Release {
         Ok(places.record)
     }
 
-    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text.
+    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text. What
+    /// came as a dictionary of text is one again, with the labels of released rows alone.
     #[cfg(feature = "parquet")]
     pub fn to_record_batches(&self) -> Result<Vec<incog_parquet::RecordBatch>> {
         sink::to_record_batches(

@@ -9,6 +9,7 @@ use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use incog_core::privacy::KAnonymity;
+use incog_core::table::Table;
 use incog_core::{Error, Progress, Result};
 
 use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Profile, ValueKind, share};
@@ -18,6 +19,7 @@ use crate::job::RoleJob;
 use crate::publish::places::is_same_file;
 use crate::publish::sink::{Appeared, Unfinished};
 use crate::report::search::width_of;
+use crate::source::Input;
 
 /// May a file that is there be replaced?
 ///
@@ -83,7 +85,26 @@ impl Init {
             })
             .transpose()?;
         let table = profile::read(data, delimiter, first_line, progress)?;
-        let profile = Profile::of(&table, progress)?;
+        Init::of(&table, data, delimiter, progress)
+    }
+
+    /// The same of a table in memory, whose columns have names. Its job reads standard input.
+    ///
+    /// ```
+    /// let init = incog::Init::of_table([("age", vec!["34", "36", "51"])], &incog::Progress::new())?;
+    /// assert_eq!((init.profile.rows, init.profile.columns[0].distinct), (3, 3));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn of_table(table: impl Into<Input>, progress: &Progress) -> Result<Self> {
+        let table = table.into().into_table().map_err(|_| {
+            Error::input("a table in memory was announced, and it is in files")
+                .with_hint("start with the file: Init::new")
+        })?;
+        Init::of(&table?.0, Path::new(STANDARD), None, progress)
+    }
+
+    fn of(table: &Table, data: &Path, delimiter: Option<u8>, progress: &Progress) -> Result<Self> {
+        let profile = Profile::of(table, progress)?;
         let proposals = propose(&profile);
         // Columns that are dropped single nobody out, and of free text and person numbers it is known that they do.
         let is_candidate = |(column, proposal): (&ColumnProfile, &Proposal)| {
@@ -93,7 +114,7 @@ impl Init {
         };
         let candidates: Vec<usize> =
             (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();
-        let exposures = profile::exposures(&table, &candidates, progress)?;
+        let exposures = profile::exposures(table, &candidates, progress)?;
         Ok(Init { data: data.to_owned(), delimiter, profile, proposals, exposures })
     }
 
@@ -307,7 +328,7 @@ fn describe(column: &ColumnProfile, rows: u64) -> String {
     )
 }
 
-fn role_name(role: RoleJob) -> &'static str {
+pub(super) fn role_name(role: RoleJob) -> &'static str {
     match role {
         RoleJob::Identifier => "identifier",
         RoleJob::QuasiIdentifier => "quasi-identifier",
