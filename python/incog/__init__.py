@@ -18,6 +18,7 @@ import os as _os
 
 from . import _incog
 from ._frames import IndexDropped
+from ._policy import Policy
 from ._progress import Progress
 from .adapter import Anonymizer
 from .checks import verify
@@ -106,6 +107,7 @@ __all__ = [
     "Node",
     "Obstacle",
     "Point",
+    "Policy",
     "PolicyError",
     "Profile",
     "Progress",

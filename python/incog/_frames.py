@@ -58,7 +58,7 @@ def table(data: Any) -> Table:
     if library == "pyarrow":
         return _pyarrow(data)
     if library in ("duckdb", "_duckdb") and hasattr(data, "__arrow_c_stream__"):
-        return Table(data, [], _to_duckdb)
+        return _duckdb(data)
     if library == "ibis" and hasattr(data, "__arrow_c_stream__"):
         return Table(data, [], _to_ibis)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
@@ -146,6 +146,19 @@ def _polars(data: Any) -> Table:
     if not isinstance(data, polars.DataFrame):
         raise InputError(f"a {type(data).__name__} of polars is no table", "give a DataFrame")
     return Table(data, [], lambda stream: polars.DataFrame(stream))
+
+
+def _duckdb(data: Any) -> Table:
+    try:
+        import pyarrow
+    except ImportError:
+        raise InputError("a relation of DuckDB comes out by pyarrow, which is not installed", "pip install pyarrow") from None
+    try:
+        # A connection has one stream at a time, and a question may be about several relations.
+        return Table(pyarrow.table(data), [], _to_duckdb)
+    except Exception:
+        # What DuckDB says may repeat a cell.
+        raise InputError("the relation ends in an error of DuckDB", "run it by itself, which will show the error") from None
 
 
 def _to_duckdb(stream: Any) -> Any:

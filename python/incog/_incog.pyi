@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 from os import PathLike
+from typing import final
+
+from typing_extensions import disjoint_base
 
 from ._jobs import Question
 
@@ -10,10 +13,14 @@ VERSION: str
 _Callback = Callable[[str, int, int, int], object] | None
 _Path = str | PathLike[str]
 
+@final
+@disjoint_base
 class Stream:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __len__(self) -> int: ...
 
+@final
+@disjoint_base
 class Release:
     def stream(self) -> Stream: ...
     def report(self) -> tuple[str, str]: ...
@@ -23,11 +30,15 @@ class Release:
     def recoding(self) -> Recoding: ...
     def __len__(self) -> int: ...
 
+@final
+@disjoint_base
 class Recoding:
     def job(self) -> str: ...
     def levels(self) -> dict[str, int]: ...
     def apply(self, frame: object, nan_is_missing: bool, callback: _Callback) -> Release: ...
 
+@final
+@disjoint_base
 class Published:
     @property
     def path(self) -> str: ...

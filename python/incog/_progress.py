@@ -59,10 +59,11 @@ class _Line:
         self.drawn = now
         text = f"incog, {progress}"
         if self.is_notebook:
-            from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+            import IPython.display
 
             if self.notebook is None:
-                self.notebook = display({"text/plain": text}, raw=True, display_id=True)
+                draw: Any = IPython.display.display
+                self.notebook = draw({"text/plain": text}, raw=True, display_id=True)
             else:
                 self.notebook.update({"text/plain": text}, raw=True)
             return

@@ -95,7 +95,7 @@ class Job:
         assert question.table is not None
         with shown(progress) as callback:
             made = _incog.anonymize(question, callback)
-        return Release(made, question.table)
+        return Release(made, question.table.back)
 
     def _question(self, data: Any, nan: str) -> _jobs.Question:
         taken = table(data)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _html, _incog, _jobs, reports
-from ._frames import Table, table
+from ._frames import table
 from ._numbers import Number
 from ._progress import ProgressLike, logger, shown
 from .errors import PolicyError
@@ -51,7 +51,7 @@ class Recoding:
             raise PolicyError("a recoding is applied to a frame, not to a path", "read the file into a frame first")
         with shown(progress) as callback:
             made = self._made.apply(taken.frame, _jobs.nan_is_missing(nan), callback)
-        return Release(made, taken)
+        return Release(made, taken.back)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, to be kept: ``Recoding.from_dict`` takes it. It is the publisher's: the job may list values."""
@@ -78,9 +78,10 @@ class Recoding:
 class Release:
     """A release that the independent checker has found to keep all its promises."""
 
-    def __init__(self, made: _incog.Release, taken: Table) -> None:
+    def __init__(self, made: _incog.Release, back: Callable[[Any], Any]) -> None:
         self._made = made
-        self._taken = taken
+        # Not the data themselves: nobody needs them any more.
+        self._back = back
         self._stream: _incog.Stream | None = None
         self._frame: Any = None
         self._report: reports.Report | None = None
@@ -93,7 +94,7 @@ class Release:
     def frame(self) -> Any:
         """The released rows, as a frame of the kind that went in."""
         if self._frame is None:
-            frame = self._taken.back(self)
+            frame = self._back(self)
             if type(frame).__name__ == "RecordBatchReader":
                 # It can be read once.
                 return frame
@@ -247,4 +248,4 @@ def anonymize(
     assert asked.table is not None
     with shown(progress) as callback:
         made = _incog.anonymize(asked, callback)
-    return Release(made, asked.table)
+    return Release(made, asked.table.back)

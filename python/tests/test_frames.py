@@ -59,8 +59,7 @@ def test_types_of_arrow_are_kept() -> None:
 
 
 def test_types_of_polars_are_kept() -> None:
-    frame = polars.from_arrow(TABLE).with_columns(polars.col("ward").cast(polars.Categorical))
-    assert isinstance(frame, polars.DataFrame)
+    frame = polars.DataFrame(TABLE).with_columns(polars.col("ward").cast(polars.Categorical))
     back = released(frame).frame
     assert dict(back.schema) == dict(frame.schema)
     assert back.equals(frame)
@@ -160,6 +159,9 @@ def test_polars_pandas_and_duckdb_are_read_where_they_are() -> None:
     addresses = {name: found for name, found in _incog.addresses(frame)}
     expected = frame["i"].to_arrow().buffers()[1].address
     assert addresses["i"] == [expected]
+    categories = polars.DataFrame({"c": polars.Series(["u", "v"] * 500, dtype=polars.Categorical)})
+    exported = pyarrow.table(categories)["c"].chunk(0).indices.buffers()[1].address
+    assert dict(_incog.addresses(categories))["c"] == [exported], "dictionaries are used as they are"
     encoded = pyarrow.table({"c": pyarrow.array(["u", "v"] * 500).dictionary_encode()})
     assert dict(_incog.addresses(encoded))["c"] == [encoded["c"].chunk(0).indices.buffers()[1].address]
 
