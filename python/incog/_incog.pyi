@@ -2,11 +2,35 @@
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import final
 
-from typing_extensions import disjoint_base
-
 from ._jobs import Question
+
+__all__ = [
+    "Published",
+    "Recoding",
+    "Release",
+    "Stream",
+    "VERSION",
+    "addresses",
+    "after_fork",
+    "anonymize",
+    "check",
+    "check_file",
+    "compare",
+    "database",
+    "describe",
+    "explain",
+    "frontier",
+    "join",
+    "names",
+    "propose",
+    "publish",
+    "recoding_of",
+    "search",
+    "to_toml",
+]
 
 VERSION: str
 
@@ -14,36 +38,34 @@ _Callback = Callable[[str, int, int, int], object] | None
 _Path = str | PathLike[str]
 
 @final
-@disjoint_base
 class Stream:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __len__(self) -> int: ...
 
 @final
-@disjoint_base
 class Release:
+    @property
+    def seconds(self) -> float: ...
     def stream(self) -> Stream: ...
     def report(self) -> tuple[str, str]: ...
     def findings(self) -> str: ...
     def record(self) -> str: ...
-    def write(self, path: _Path) -> str | None: ...
+    def write(self, path: _Path) -> Path | None: ...
     def recoding(self) -> Recoding: ...
     def __len__(self) -> int: ...
 
 @final
-@disjoint_base
 class Recoding:
     def job(self) -> str: ...
     def levels(self) -> dict[str, int]: ...
     def apply(self, frame: object, nan_is_missing: bool, callback: _Callback) -> Release: ...
 
 @final
-@disjoint_base
 class Published:
     @property
-    def path(self) -> str: ...
+    def path(self) -> Path: ...
     @property
-    def record(self) -> str | None: ...
+    def record(self) -> Path | None: ...
     @property
     def report(self) -> str: ...
     @property

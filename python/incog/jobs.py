@@ -41,9 +41,8 @@ class Published:
 
 
 def _published(made: _incog.Published) -> Published:
-    record = None if made.record is None else Path(made.record)
     report = reports.report(made.report, made.text)
-    return Published(Path(made.path), record, report, reports.findings(made.findings, made.text))
+    return Published(made.path, made.record, report, reports.findings(made.findings, made.text))
 
 
 class Job:

@@ -109,6 +109,11 @@ class Release:
         return self._report
 
     @property
+    def seconds(self) -> float:
+        """How long the engine took, from the frame to the verified release."""
+        return self._made.seconds
+
+    @property
     def findings(self) -> reports.Findings:
         """What the checker found, and what was measured."""
         return reports.findings(self._made.findings(), self.report.text)
@@ -127,8 +132,7 @@ class Release:
 
     def write(self, path: str | os.PathLike[str]) -> Path | None:
         """Writes it in the format that the file's name says, with its record: both appear whole, or neither does. Tells where the record is."""
-        record = self._made.write(os.fspath(path))
-        return None if record is None else Path(record)
+        return self._made.write(os.fspath(path))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         if self._stream is None:

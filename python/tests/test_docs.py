@@ -20,7 +20,7 @@ from conftest import ROOT
 
 GALLERY = ROOT / "python" / "gallery"
 NOTEBOOKS = sorted(path.name for path in GALLERY.glob("*.ipynb"))
-PAGES = ["python.md", "python-coming-from.md"]
+PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("python*.md"))]
 MODULES = [
     name for _, name, _ in pkgutil.iter_modules(incog.__path__, "incog.") if name != "incog._incog"
 ]
@@ -41,7 +41,7 @@ def test_docstrings_have_examples() -> None:
 
 def blocks(page: str) -> list[str]:
     """The Python of a page."""
-    text = (ROOT / "docs" / page).read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
@@ -70,11 +70,16 @@ def skip(why: str) -> None:
     pytest.skip(why)
 
 
+def notebook_of(name: str) -> Any:
+    read: Any = nbformat.read
+    return read(GALLERY / name, as_version=4)
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_of_the_gallery_runs(name: str) -> None:
     if name == "adult.ipynb" and not adult():
         skip("the notebook on Adult: its rows are not here (INCOG_DATA)")
-    notebook = nbformat.read(GALLERY / name, as_version=4)
+    notebook = notebook_of(name)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(GALLERY)}}).execute()
     shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
     assert any("text/html" in out.get("data", {}) for out in shown), "notebooks see tables"
@@ -84,7 +89,7 @@ def test_a_notebook_of_the_gallery_runs(name: str) -> None:
 def test_the_gallery_has_three_notebooks_without_outputs() -> None:
     assert NOTEBOOKS == ["adult.ipynb", "hospital.ipynb", "many-tables.ipynb"]
     for name in NOTEBOOKS:
-        notebook = nbformat.read(GALLERY / name, as_version=4)
+        notebook = notebook_of(name)
         assert all(not cell.get("outputs") for cell in notebook.cells), f"{name}: outputs may be cells of a table"
 
 
@@ -92,7 +97,7 @@ def code_of_the_gallery(folder: Path) -> list[Path]:
     """The code of the notebooks as modules."""
     made = []
     for name in NOTEBOOKS:
-        notebook = nbformat.read(GALLERY / name, as_version=4)
+        notebook = notebook_of(name)
         code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
         path = folder / name.replace("-", "_").replace(".ipynb", ".py")
         path.write_text("\n".join(code) + "\n", "utf-8")

@@ -102,11 +102,16 @@ impl Claimed {
             return Err(Error::input("k is 0").with_hint("common choices are 3, 5, 11 and 20"));
         }
         match claimed.combinations {
-            Some(0) => return Err(Error::input("combinations is 0").with_hint("give how many quasi-identifiers are looked at together, such as 3")),
+            Some(0) => {
+                return Err(Error::input("combinations is 0")
+                    .with_hint("give how many quasi-identifiers are looked at together, such as 3"));
+            }
             Some(most) if most > claimed.quasi_identifiers.len() => {
                 let n_columns = claimed.quasi_identifiers.len();
-                return Err(Error::input(format!("combinations is {most}, and there are {n_columns} quasi-identifiers"))
-                    .with_hint("leave it out to check all of them together"));
+                return Err(Error::input(format!(
+                    "combinations is {most}, and there are {n_columns} quasi-identifiers"
+                ))
+                .with_hint("leave it out to check all of them together"));
             }
             _ => {}
         }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, RecordBatchReader, StructArray};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, RecordBatchReader, StructArray,
+};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use incog::{Error, Input, Progress, Result};
@@ -88,7 +90,8 @@ fn numbers(batch: &RecordBatch, not_a_number: NotANumber) -> Result<RecordBatch>
             _ => Ok(column.clone()),
         }?);
     }
-    let fields: Vec<Field> = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    let fields: Vec<Field> =
+        schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     RecordBatch::try_new(Arc::new(arrow_schema::Schema::new(fields)), columns)
         .map_err(|_| Error::new(incog::ErrorKind::Internal, "a batch cannot be put together"))
 }
@@ -124,7 +127,8 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(batches: Vec<RecordBatch>) -> Self {
-        let schema = batches.first().map_or_else(|| Arc::new(arrow_schema::Schema::empty()), RecordBatch::schema);
+        let schema =
+            batches.first().map_or_else(|| Arc::new(arrow_schema::Schema::empty()), RecordBatch::schema);
         Stream { schema, batches }
     }
 }

@@ -23,8 +23,11 @@ impl Question {
     /// Takes everything from Python; nothing is read yet.
     pub(crate) fn new(asked: &Bound<'_, PyAny>) -> PyResult<Self> {
         let frame = asked.getattr("frame")?;
-        let not_a_number =
-            if asked.getattr("nan_is_missing")?.extract()? { NotANumber::Missing } else { NotANumber::Refuse };
+        let not_a_number = if asked.getattr("nan_is_missing")?.extract()? {
+            NotANumber::Missing
+        } else {
+            NotANumber::Refuse
+        };
         Ok(Question {
             job: asked.getattr("job")?.extract()?,
             rest: asked.getattr("rest")?.extract()?,

@@ -28,7 +28,9 @@ mod run;
 #[pyo3::pymodule]
 mod _incog {
     #[pymodule_export]
-    use crate::ask::{check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml};
+    use crate::ask::{
+        check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml,
+    };
     #[pymodule_export]
     use crate::frame::{Stream, addresses};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use incog::{Anonymizer, Error, Progress, ReleaseRecoding, Result};
 use pyo3::prelude::*;
@@ -16,11 +17,17 @@ use crate::run::run;
 #[pyclass(frozen)]
 pub(crate) struct Release {
     release: Arc<Mutex<incog::Release>>,
+    /// How long the engine took, from record batches to the verified release.
+    #[pyo3(get)]
+    seconds: f64,
 }
 
 impl Release {
-    fn new(release: incog::Release) -> Self {
-        Release { release: Arc::new(Mutex::new(release)) }
+    /// Makes a release, and takes the time.
+    fn made(make: impl FnOnce() -> Result<incog::Release>) -> Result<Self> {
+        let start = Instant::now();
+        let release = make()?;
+        Ok(Release { release: Arc::new(Mutex::new(release)), seconds: start.elapsed().as_secs_f64() })
     }
 
     /// Asks the release for something, with the interpreter free meanwhile.
@@ -79,7 +86,7 @@ pub(crate) fn anonymize(
     callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Release> {
     let question = Question::new(question)?;
-    run(py, callback, move |progress| Ok(Release::new(question.anonymizer(progress)?.anonymize()?)))
+    run(py, callback, move |progress| Release::made(|| question.anonymizer(progress)?.anonymize()))
 }
 
 /// The levels of a release, to be done to other rows.
@@ -110,7 +117,7 @@ impl Recoding {
     ) -> PyResult<Release> {
         let not_a_number = if nan_is_missing { NotANumber::Missing } else { NotANumber::Refuse };
         let (frame, recoding) = (Frame::new(frame, not_a_number)?, self.recoding.clone());
-        run(py, callback, move |progress| Ok(Release::new(recoding.apply(frame.input(progress)?, progress)?)))
+        run(py, callback, move |progress| Release::made(|| recoding.apply(frame.input(progress)?, progress)))
     }
 }
 
@@ -155,7 +162,8 @@ pub(crate) fn publish(
     run(py, callback, move |progress| {
         let mut job = incog::AnyJob::read(&path)?;
         if let Some(output) = output {
-            let here = std::path::absolute(&output).map_err(|_| Error::input("there is no current folder"))?;
+            let here =
+                std::path::absolute(&output).map_err(|_| Error::input("there is no current folder"))?;
             job.set_output(here);
         }
         let mut anonymizer = Anonymizer::from_job(job).progress(progress);

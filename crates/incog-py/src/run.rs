@@ -41,10 +41,11 @@ fn pool() -> Result<Arc<ThreadPool>> {
         Some(_) => std::mem::forget(pool.take()),
         None => {}
     }
-    let built = ThreadPoolBuilder::new().thread_name(|at| format!("incog-{at}")).build().map_err(|error| {
-        Error::new(ErrorKind::Limit, format!("cannot start a thread: {error}"))
-            .with_hint("allow the process more memory or more threads (ulimit)")
-    })?;
+    let built =
+        ThreadPoolBuilder::new().thread_name(|at| format!("incog-{at}")).build().map_err(|error| {
+            Error::new(ErrorKind::Limit, format!("cannot start a thread: {error}"))
+                .with_hint("allow the process more memory or more threads (ulimit)")
+        })?;
     Ok(Arc::clone(&pool.insert((process::id(), Arc::new(built))).1))
 }
 
