@@ -142,9 +142,13 @@ def _polars(data: Any) -> Table:
     import polars
 
     if isinstance(data, polars.LazyFrame):
-        return Table(data.collect(), [], lambda stream: polars.DataFrame(stream).lazy())
+        return Table(_polars(data.collect()).frame, [], lambda stream: polars.DataFrame(stream).lazy())
     if not isinstance(data, polars.DataFrame):
         raise InputError(f"a {type(data).__name__} of polars is no table", "give a DataFrame")
+    # Some versions of polars end the process when they are asked for the stream of such a column.
+    for name, dtype in data.schema.items():
+        if dtype == polars.Object:
+            raise InputError(f"column `{name}` has the type Object, which Arrow does not have", "drop it, or convert it to text")
     return Table(data, [], lambda stream: polars.DataFrame(stream))
 
 

@@ -41,7 +41,7 @@ def bad_frames() -> list[tuple[str, Callable[[], Any], str]]:
         ("durations", lambda: pandas.DataFrame({"x": pandas.to_timedelta([1, 2], unit="s")}), "type Duration"),
         ("mixed objects", lambda: pandas.DataFrame({"x": pandas.Series([1, SECRET, 2.5], dtype="object")}), "several types"),
         ("objects", lambda: pandas.DataFrame({"x": [object()]}), "several types"),
-        ("objects of polars", lambda: polars.DataFrame({"x": polars.Series([object()], dtype=polars.Object)}), ""),
+        ("objects of polars", lambda: polars.DataFrame({"x": polars.Series([object()], dtype=polars.Object)}), "type Object"),
         ("names that are no text", lambda: pandas.DataFrame({0: ["a"]}), "no text"),
         ("no rows", lambda: pyarrow.table({"x": pyarrow.array([], pyarrow.string())}), "no rows"),
         ("no rows of pandas", lambda: pandas.DataFrame({"x": []}), ""),

@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, UInt32Array};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use arrow_select::take::take;
 use incog_core::table::{Column, Role};
@@ -114,7 +114,8 @@ fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 /// What stands for null, and for a label that no row has, among the entries of a dictionary.
 const NULL: u32 = u32::MAX;
 
-/// The values that rows have, each once, without null and in the order of their labels, and for each label which of them it is.
+/// The values that rows have, each once, without null and in the order of their labels, and for each label which of them it is. Keys
+/// are whole numbers with a sign, which every library takes.
 fn dictionary_of(labels: &[&str], values: &ArrayRef, codes: &[u32]) -> Result<(ArrayRef, Option<Vec<u32>>)> {
     let mut is_used = vec![false; values.len()];
     codes.iter().for_each(|&code| is_used[code as usize] = true);
@@ -162,7 +163,7 @@ pub fn to_batches(
         .map(|(column, (values, entries))| {
             let of = values.data_type().clone();
             let of = if entries.is_some() {
-                DataType::Dictionary(Box::new(DataType::UInt32), Box::new(of))
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(of))
             } else {
                 of
             };
@@ -180,9 +181,11 @@ pub fn to_batches(
             match entries {
                 None => take(values, &UInt32Array::from(codes.to_vec()), None).map_err(gathered),
                 Some(entries) => {
-                    let entry = |&code: &u32| Some(entries[code as usize]).filter(|&entry| entry != NULL);
-                    let keys: UInt32Array = codes.iter().map(entry).collect();
-                    let cells = DictionaryArray::<UInt32Type>::try_new(keys, values.clone());
+                    let entry = |&code: &u32| {
+                        Some(entries[code as usize]).filter(|&entry| entry != NULL).map(|entry| entry as i32)
+                    };
+                    let keys: Int32Array = codes.iter().map(entry).collect();
+                    let cells = DictionaryArray::<Int32Type>::try_new(keys, values.clone());
                     cells.map(|cells| Arc::new(cells) as ArrayRef).map_err(gathered)
                 }
             }

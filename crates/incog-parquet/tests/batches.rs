@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int64Type, UInt32Type};
+use arrow_array::types::{Int8Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
     LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray, TimestampSecondArray,
@@ -68,7 +68,7 @@ fn a_dictionary_of_text_is_one_again_and_others_are_what_is_in_them() {
     let (columns, _) = read_batches([&table]).unwrap();
     assert!(columns[0].dictionary().values().all(|value| value != "nobody has this"), "no row has it");
     let back = there_and_back(&[table]);
-    let words = back[0].column(0).as_dictionary::<UInt32Type>();
+    let words = back[0].column(0).as_dictionary::<Int32Type>();
     assert_eq!(words.values().len(), 2, "what no row has is no entry");
     let words: Vec<Option<&str>> = words.downcast_dict::<StringArray>().unwrap().into_iter().collect();
     assert_eq!(words, [Some(""), None, Some("a"), Some("")]);
@@ -86,7 +86,7 @@ fn a_dictionary_of_views_has_its_texts_copied_once_and_not_row_by_row() {
     assert!(types[0].is_dictionary());
     assert_eq!(columns[0].dictionary().len(), 3, "two texts and the missing value");
     let back = there_and_back(&[table]);
-    let words = back[0].column(0).as_dictionary::<UInt32Type>();
+    let words = back[0].column(0).as_dictionary::<Int32Type>();
     let words = words.downcast_dict::<StringViewArray>().unwrap();
     let shown: Vec<Option<&str>> = words.into_iter().take(4).collect();
     assert_eq!(shown, [None, Some("b"), Some("a text of more than twelve letters"), None]);
