@@ -243,8 +243,6 @@ def _column(pandas: Any, pyarrow: Any, column: Any, dtype: Any) -> Any:
     if hasattr(dtype, "__from_arrow__"):
         return pandas.Series(dtype.__from_arrow__(column))
     series = column.to_pandas()
-    if dtype is None or series.dtype == dtype:
-        return series
     if str(dtype) == "object":
         return series.astype(object).where(series.notna(), None)
-    return series.astype(dtype)
+    return series

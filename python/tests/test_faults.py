@@ -232,6 +232,55 @@ def test_ctrl_c_stops_within_a_fifth_of_a_second(stage: str) -> None:
     assert float(done.stdout) < 0.2, done.stdout
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="signals of Unix")
+def test_ctrl_c_while_writing_leaves_no_file(tmp_path: Any) -> None:
+    script = textwrap.dedent(
+        """
+        import os, signal, sys, threading, time
+        sys.path.insert(0, sys.argv[1])
+        import incog
+        from test_faults import large
+
+        table = large(1_000_000)
+        release = incog.anonymize(table, quasi_identifiers={f"q{at}": None for at in range(8)}, k=1)
+        sent = []
+
+        def send():
+            time.sleep(0.05)
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=send).start()
+        try:
+            release.write(sys.argv[2] + "/out.csv")
+        except KeyboardInterrupt:
+            took = time.monotonic() - sent[0]
+            incog._incog.join()
+            print(took, sorted(os.listdir(sys.argv[2])))
+            # The release itself is as it was.
+            release.write(sys.argv[2] + "/again.csv")
+            print(os.path.getsize(sys.argv[2] + "/again.csv") > 1_000_000)
+        """
+    )
+    words = [sys.executable, "-c", script, os.path.dirname(__file__), str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert float(first.split()[0]) < 0.2
+    assert "out.csv" not in first
+    assert second == "True"
+
+
+def test_a_line_is_drawn_and_wiped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(incog._progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(incog._progress, "TICK", 0.0)
+    incog.anonymize(large(), **SLOW, progress=True)
+    told = capsys.readouterr().err
+    assert "incog, " in told and told.endswith("\r")
+    incog.anonymize(large(), **SLOW, progress=False)
+    assert capsys.readouterr().err == ""
+
+
 def test_progress_tells_stages_and_no_cell(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[incog.Progress] = []
     with caplog.at_level(logging.DEBUG, "incog"):

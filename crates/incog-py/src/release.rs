@@ -37,7 +37,13 @@ impl Release {
         what: impl FnOnce(&incog::Release) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let release = Arc::clone(&self.release);
-        run(py, None, move |_| what(&release.lock().unwrap_or_else(PoisonError::into_inner)))
+        run(py, None, move |progress| {
+            let mut release = release.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whoever waited for it may have gone.
+            progress.check()?;
+            release.set_progress(progress);
+            what(&release)
+        })
     }
 }
 

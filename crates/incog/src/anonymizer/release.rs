@@ -51,6 +51,11 @@ impl Release {
         Ok(Release { plan, made, report, progress })
     }
 
+    /// From now on this is told how far writing is, and can cancel it.
+    pub fn set_progress(&mut self, progress: &Arc<Progress>) {
+        self.progress = Arc::clone(progress);
+    }
+
     fn labels(&self) -> &dyn Labels {
         &**self.made.verified.release()
     }
