@@ -190,11 +190,13 @@ fn every_path_that_the_architecture_names_in_backticks_exists() {
 
 #[test]
 fn pages_have_only_blocks_that_a_test_looks_at() {
-    let known = ["console", "toml", "rust", "rust,no_run", "sh", "text"];
+    let known = ["console", "toml", "rust", "rust,no_run", "sh", "text", "python"];
     for name in ["README.md".to_owned()].into_iter().chain(docs()) {
         for (language, _) in blocks(&page(&name)) {
             assert!(known.contains(&language), "{name} has a block of `{language}`");
             let is_rust = language.starts_with("rust");
+            let is_of_python = name == "README.md" || name.starts_with("docs/python");
+            assert!(language != "python" || is_of_python, "{name}: python/tests runs docs/python*.md only");
             assert!(
                 !is_rust || name == "docs/library.md",
                 "{name}: only docs/library.md is run as doc tests"
@@ -348,6 +350,14 @@ fn commands_that_take_too_long_for_a_test_exist() {
                     let path = format!("{folder}/examples/{example}.rs");
                     assert!(project().join(path).exists(), "{name}: {line}");
                 }
+            }
+            // `.ci/run python` does both.
+            ["pip", "install", package] => {
+                let folder = package.trim_matches('\'').split('[').next().unwrap();
+                assert!(project().join(folder).join("pyproject.toml").exists(), "{name}: {line}");
+            }
+            ["pytest", folder] => {
+                assert!(project().join(folder).join("tests").is_dir(), "{name}: {line}");
             }
             _ => panic!("{name}: this test does not know what to make of {line}"),
         }

@@ -76,7 +76,7 @@ mod database;
 mod anonymizer;
 
 // What a program writes.
-pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, Verifier};
+pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, ReleaseRecoding, Verifier};
 
 /// What every call that can fail tells: a message, a [kind](ErrorKind), a hint where there is one, and where it comes from.
 ///
@@ -385,7 +385,7 @@ pub mod unstable {
             LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
-        pub use crate::report::findings::{is_seen, render_report};
+        pub use crate::report::findings::{is_seen, render_report, report_to_json};
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

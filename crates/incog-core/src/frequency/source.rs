@@ -105,7 +105,7 @@ use crate::lattice::Grouping;
 /// # Ok(())
 /// # }
 /// ```
-pub trait FrequencySource: Sync {
+pub trait FrequencySource: Send + Sync {
     /// How groups are named. Made from the attributes, and the values that occur, by [`KeyLayout::new`].
     fn layout(&self) -> &Arc<KeyLayout>;
 

@@ -10,12 +10,14 @@ mod hierarchy;
 mod model;
 mod decided;
 mod reading;
+mod recoding;
 mod release;
 mod verifier;
 
 pub use decided::Decided;
 pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
+pub use recoding::ReleaseRecoding;
 pub use release::Release;
 pub use verifier::Verifier;
 
@@ -26,12 +28,12 @@ use std::sync::Arc;
 
 use incog_core::algorithm::Algorithm;
 use incog_core::privacy::Budget;
-use incog_core::registry::Entry;
+use incog_core::registry::{Entry, nearest};
 use incog_core::{Error, Progress, Result};
 use incog_verify::Report;
 
 use crate::claim::release::{RowOrder, verified};
-use crate::database::DatabasePlan;
+use crate::database::{DatabasePlan, Inputs};
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
@@ -78,6 +80,8 @@ use crate::source::Input;
 pub struct Anonymizer {
     job: AnyJob,
     input: Input,
+    /// Tables of a database that are in memory.
+    tables: Inputs,
     /// What a job file could not have said.
     mistakes: Vec<Error>,
     has_k: bool,
@@ -99,6 +103,7 @@ impl Anonymizer {
         Anonymizer {
             job: job.into(),
             input,
+            tables: Inputs::new(),
             mistakes: Vec::new(),
             has_k: false,
             levels: None,
@@ -148,6 +153,36 @@ impl Anonymizer {
             job.input.path = Paths::of(input.paths());
             job.lines.forget(&["input", "path"]);
             self.input = input;
+        }
+        self
+    }
+
+    /// Takes a table of a database from memory, in the place of the files that the job names.
+    ///
+    /// ```no_run
+    /// # fn main() -> incog::Result<()> {
+    /// let job = incog::AnyJob::read("database.toml".as_ref())?;
+    /// let published = incog::Anonymizer::from_job(job)
+    ///     .table_data("student", [("id", vec!["1", "2"]), ("age", vec!["20", "21"])])
+    ///     .publish()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn table_data(mut self, name: &str, input: impl Into<Input>) -> Self {
+        let known: Vec<String> = match &self.job {
+            AnyJob::Database(job) => job.tables.keys().cloned().collect(),
+            AnyJob::Table(_) => {
+                let mistake = "a table of a database is given, and the job is about one table";
+                self.mistakes.push(Error::input(mistake).with_hint("give the data of one table with `data`"));
+                return self;
+            }
+        };
+        if known.iter().any(|table| table == name) {
+            self.tables.insert(name.to_owned(), input.into());
+        } else {
+            let near = nearest(known.iter().map(String::as_str), name);
+            let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            self.mistakes.push(Error::input(format!("there is no table `{name}` in the job{advice}")));
         }
         self
     }
@@ -375,7 +410,7 @@ impl Anonymizer {
             AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
             AnyJob::Database(job) => {
                 self.check_calls()?;
-                DatabasePlan::new(job, &self.progress).map(|_| ())
+                DatabasePlan::new(job, self.tables.clone(), &self.progress).map(|_| ())
             }
         }
     }
@@ -420,7 +455,7 @@ impl Anonymizer {
     pub fn publish(self) -> Result<Published> {
         if let AnyJob::Database(job) = &self.job {
             self.check_calls()?;
-            return DatabasePlan::new(job, &self.progress)?.publish(&self.progress);
+            return DatabasePlan::new(job, self.tables, &self.progress)?.publish(&self.progress);
         }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
         let plan = self.plan(Asked::ONE)?;

@@ -7,6 +7,7 @@ use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
+use crate::anonymizer::recoding::{ReleaseRecoding, is_local};
 use crate::claim::release::VerifiedRelease;
 use crate::claim::release::released;
 use crate::file::STANDARD;
@@ -50,6 +51,11 @@ impl Release {
         Ok(Release { plan, made, report, progress })
     }
 
+    /// From now on this is told how far writing is, and can cancel it.
+    pub fn set_progress(&mut self, progress: &Arc<Progress>) {
+        self.progress = Arc::clone(progress);
+    }
+
     fn labels(&self) -> &dyn Labels {
         &**self.made.verified.release()
     }
@@ -75,6 +81,14 @@ impl Release {
     /// What there is to say of it: levels, loss, suppressed rows, what the checker found.
     pub fn report(&self) -> &ReleaseReport {
         &self.report
+    }
+
+    /// What was done, to be done to other rows. Fails where recoding is not by whole columns.
+    pub fn recoding(&self) -> Result<ReleaseRecoding> {
+        if self.report.local.is_some() {
+            return Err(is_local());
+        }
+        Ok(ReleaseRecoding::new(&self.plan, &self.report.levels))
     }
 
     /// What everybody can recompute. The digest is that of the release as comma-separated text, which is what [`write`](Self::write)
@@ -114,7 +128,8 @@ impl Release {
         Ok(places.record)
     }
 
-    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text.
+    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text. What
+    /// came as a dictionary of text is one again, with the labels of released rows alone.
     #[cfg(feature = "parquet")]
     pub fn to_record_batches(&self) -> Result<Vec<incog_parquet::RecordBatch>> {
         sink::to_record_batches(

@@ -10,19 +10,23 @@
 //! Whether the release is one table or a database is told by the job; without one by the record; without both a folder is a
 //! database.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use incog_core::{Error, Result};
-use incog_verify::{ClaimKind, Claims, Finding, RecodingClaim, Report, check};
+use incog_verify::{ClaimKind, Claims, Finding, Labels, RecodingClaim, Report, check};
 
 use crate::anonymizer::Anonymizer;
-use crate::claim::file::read_release;
+use crate::claim::file::{ReleasedFile, read_release};
+use crate::claim::labels::Collected;
 use crate::database::{self, DatabasePlan};
+use crate::file::STANDARD;
 use crate::job::{AnyJob, DatabaseJob};
 use crate::plan::Asked;
-use crate::publish::check::{check_against_record, check_file, check_with_record};
+use crate::publish::check::{check_against_record, check_file, check_table, check_with_record};
 use crate::publish::record::{Key, PublicKey, Record, Trust};
+use crate::source::Input;
 
 /// Checks a release, from whatever tool: a file, or the folder of a database.
 ///
@@ -48,6 +52,8 @@ use crate::publish::record::{Key, PublicKey, Record, Trust};
 #[must_use = "nothing is checked before `verify`"]
 pub struct Verifier {
     release: PathBuf,
+    /// The release, where it is in memory.
+    table: Option<Input>,
     delimiter: Option<u8>,
     recoding: RecodingClaim,
     against: Option<Anonymizer>,
@@ -68,6 +74,7 @@ impl Verifier {
     pub fn new(release: impl Into<PathBuf>) -> Self {
         Verifier {
             release: release.into(),
+            table: None,
             delimiter: None,
             recoding: RecodingClaim::FullDomain,
             against: None,
@@ -76,6 +83,28 @@ impl Verifier {
             publisher: None,
             claims: None,
         }
+    }
+
+    /// Starts with a release in memory: columns of text or Arrow record batches. A record is of a file, and cannot be compared with it.
+    ///
+    /// ```
+    /// use incog::Verifier;
+    /// use incog::unstable::checker::Claims;
+    ///
+    /// let claims = Claims {
+    ///     quasi_identifiers: vec!["zip".to_owned()],
+    ///     k: 2,
+    ///     combinations: None,
+    ///     columns: None,
+    ///     sensitive: Vec::new(),
+    ///     source: None,
+    /// };
+    /// let report = Verifier::of_table([("zip", vec!["5371*", "5371*", "5370*"])]).claims(claims).verify()?;
+    /// assert!(!report.holds(), "one row stands alone");
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn of_table(release: impl Into<Input>) -> Self {
+        Verifier { table: Some(release.into()), ..Verifier::new(STANDARD) }
     }
 
     /// Compares with these data and this policy.
@@ -122,24 +151,47 @@ impl Verifier {
 
     /// Checks every claim. The report says which hold.
     pub fn verify(mut self) -> Result<Report> {
+        if let Some(table) = self.table.take() {
+            return self.check_in_memory(table);
+        }
         let trust = Trust { key: self.key.as_ref(), publisher: self.publisher.as_ref() };
         let record = self.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
         let mut report = match self.against.take() {
-            Some(Anonymizer { job: AnyJob::Database(job), progress, .. }) => {
-                let plan =
-                    self.for_database(record.as_ref(), || DatabasePlan::for_verification(&job, &progress))?;
+            Some(Anonymizer { job: AnyJob::Database(job), progress, tables, .. }) => {
+                let plan = self.for_database(record.as_ref(), || {
+                    DatabasePlan::for_verification(&job, tables, &progress)
+                })?;
                 let record = record.as_ref().map(|record| (record, self.key.as_ref()));
                 plan.check_folder(&self.release, self.delimiter, record)
             }
-            Some(anonymizer) => self.check_table(anonymizer, record.as_ref()),
+            Some(anonymizer) => self.check_file(anonymizer, record.as_ref()),
             None => self.check_alone(record.as_ref()),
         }?;
         report.findings.extend(record.and_then(|record| self.signed(record)));
         Ok(report)
     }
 
+    /// A release in memory: against its data, or by claims alone.
+    fn check_in_memory(mut self, table: Input) -> Result<Report> {
+        if self.record.is_some() {
+            return Err(Error::input("a record is of a file, and the release is in memory")
+                .with_hint("write the release to a file, and verify that"));
+        }
+        let (table, format) = table.into_table().map_err(|_| {
+            Error::input("a release in memory was announced, and it is in files")
+                .with_hint("start with the file: Verifier::new")
+        })??;
+        let Some(anonymizer) = self.against.take() else {
+            let labels = Collected(Cow::Owned(table));
+            return check_claims(&labels, self.claims.as_ref().ok_or_else(nothing_to_compare)?);
+        };
+        let progress = Arc::clone(&anonymizer.progress);
+        let plan = anonymizer.plan(Asked::ONE)?;
+        check_table(&plan, ReleasedFile::in_memory(table, &format), self.recoding.clone(), &progress)
+    }
+
     /// Against the job and the data of one table.
-    fn check_table(&self, anonymizer: Anonymizer, record: Option<&Record>) -> Result<Report> {
+    fn check_file(&self, anonymizer: Anonymizer, record: Option<&Record>) -> Result<Report> {
         let (progress, release, delimiter) =
             (Arc::clone(&anonymizer.progress), &self.release, self.delimiter);
         let Some(record) = record else {
@@ -164,11 +216,8 @@ impl Verifier {
             _ if release.is_dir() => Err(self.is_a_folder(record)),
             Some(record) => check_against_record(release, record, delimiter),
             None => {
-                let claims = self.claims.as_ref().ok_or_else(|| {
-                    Error::input("nothing is said that the release could be compared with")
-                        .with_hint("give the job with its data, the record, or claims")
-                })?;
-                Ok(check(&*read_release(release, delimiter)?, claims))
+                let claims = self.claims.as_ref().ok_or_else(nothing_to_compare)?;
+                check_claims(&*read_release(release, delimiter)?, claims)
             }
         }
     }
@@ -208,4 +257,31 @@ impl Verifier {
         };
         Some(Finding::new(ClaimKind::Signature, "the record is signed", true, found))
     }
+}
+
+/// Checks claims of which nothing else is known. Fails if a value that a claim is about is in no row: whoever mistypes a value would find
+/// it rare.
+fn check_claims(release: &dyn Labels, claims: &Claims<'_>) -> Result<Report> {
+    let header = release.header();
+    for claim in &claims.sensitive {
+        let at = header.iter().position(|column| *column == claim.column);
+        // A column that is not there is found with the other claims.
+        let (Some(at), Some((_, values))) = (at, &claim.pooled_alpha) else {
+            continue;
+        };
+        let column = release.column(at);
+        let occurs = |value: &String| column.codes.iter().any(|&code| column.labels[code as usize] == value);
+        if let Some(place) = values.iter().position(|value| !occurs(value)) {
+            let name = &claim.column;
+            let mistake = format!("value {} of the claim about `{name}` is in no row of it", place + 1);
+            return Err(Error::input(mistake)
+                .with_hint("values are compared letter by letter, as they stand in the release"));
+        }
+    }
+    Ok(check(release, claims))
+}
+
+fn nothing_to_compare() -> Error {
+    Error::input("nothing is said that the release could be compared with")
+        .with_hint("give the job with its data, the record, or claims")
 }

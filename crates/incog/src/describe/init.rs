@@ -10,6 +10,7 @@ use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use incog_core::privacy::KAnonymity;
+use incog_core::table::Table;
 use incog_core::{Error, Progress, Result};
 
 use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Profile, ValueKind, share};
@@ -20,6 +21,7 @@ use crate::job::{Input, Job, Paths, RoleJob};
 use crate::publish::places::is_same_file;
 use crate::publish::sink::{Appeared, Unfinished};
 use crate::report::search::width_of;
+use crate::source;
 
 /// May a file that is there be replaced?
 ///
@@ -103,6 +105,26 @@ impl Init {
     pub fn of_input(input: &Input, first_line: FirstLine, progress: &Progress) -> Result<Self> {
         let job = Job { input: input.clone(), ..Job::default() };
         let (table, notes) = profile::read(&job, first_line, progress)?;
+        Init::of(table, input, notes, progress)
+    }
+
+    /// The same of a table in memory, whose columns have names. Its job reads standard input.
+    ///
+    /// ```
+    /// let init = incog::Init::of_table([("age", vec!["34", "36", "51"])], &incog::Progress::new())?;
+    /// assert_eq!((init.profile.rows, init.profile.columns[0].distinct), (3, 3));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn of_table(table: impl Into<source::Input>, progress: &Progress) -> Result<Self> {
+        let table = table.into().into_table().map_err(|_| {
+            Error::input("a table in memory was announced, and it is in files")
+                .with_hint("start with the file: Init::new")
+        })?;
+        let input = Input { path: Paths::One(STANDARD.into()), ..Input::default() };
+        Init::of(table?.0, &input, Vec::new(), progress)
+    }
+
+    fn of(table: Table, input: &Input, notes: Vec<String>, progress: &Progress) -> Result<Self> {
         let (table, written) = written::settled(table)?;
         let profile = Profile::of(&table, progress)?;
         let mut proposals = propose(&profile);
@@ -356,7 +378,7 @@ fn describe(column: &ColumnProfile, rows: u64) -> String {
     )
 }
 
-fn role_name(role: RoleJob) -> &'static str {
+pub(super) fn role_name(role: RoleJob) -> &'static str {
     match role {
         RoleJob::Identifier => "identifier",
         RoleJob::QuasiIdentifier => "quasi-identifier",

@@ -5,6 +5,7 @@
 
 mod header;
 pub(crate) mod init;
+mod init_json;
 pub mod profile;
 pub mod propose;
 mod values;

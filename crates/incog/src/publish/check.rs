@@ -46,6 +46,17 @@ pub(crate) fn check_file(
     check_released(plan, &*released, recoding, progress)
 }
 
+/// The same of a release in memory.
+pub(crate) fn check_table(
+    plan: &Plan,
+    released: ReleasedFile,
+    recoding: RecodingClaim,
+    progress: &Progress,
+) -> Result<Report> {
+    plan.in_memory(CHECKED_IN_MEMORY)?;
+    check_released(plan, &*released.into_collected(&plan.table), recoding, progress)
+}
+
 /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which the record
 /// differs from what is found anew.
 pub(crate) fn check_with_record(

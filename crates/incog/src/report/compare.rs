@@ -173,7 +173,7 @@ fn release_by(
     let route = route(plan, job, name)?;
     match find::find(plan, &route, progress)? {
         Outcome::Found(found) => Ok(Ok(verified(plan, *found, RowOrder::Input, progress)?)),
-        Outcome::Nothing(obstacle) => Ok(Err(obstacle)),
+        Outcome::Nothing(obstacle) => Ok(Err(obstacle.text)),
     }
 }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use incog_verify::{Finding, Fraction, Measured, Report};
+use serde_json::{Value, json};
 
 /// A text in a line of its own, whatever is in it.
 struct Shown<'a>(&'a str);
@@ -91,6 +92,48 @@ fn write_measured(
         }
     }
     Ok(())
+}
+
+/// A report as one JSON object. Columns and counts; no label and no cell value.
+pub fn report_to_json(report: &Report) -> String {
+    serde_json::to_string_pretty(&report_fields(report)).expect("fields are text, numbers and lists of them")
+}
+
+pub(crate) fn report_fields(report: &Report) -> Value {
+    let tables = report.tables.iter();
+    let tables =
+        tables.map(|table| json!({"name": table.name, "measured": measured_fields(&table.measured)}));
+    json!({
+        "holds": report.holds(),
+        "findings": report.findings.iter().map(finding_fields).collect::<Vec<_>>(),
+        "undecided": report.undecided.iter().map(finding_fields).collect::<Vec<_>>(),
+        "smallest_group": report.smallest_group,
+        "fewest_persons": report.fewest_persons,
+        "group_sizes": report.group_sizes,
+        "measured": measured_fields(&report.measured),
+        "tables": tables.collect::<Vec<_>>(),
+    })
+}
+
+pub(crate) fn finding_fields(Finding { kind, claim, found, holds, .. }: &Finding) -> Value {
+    json!({"kind": kind.name(), "claim": claim, "found": found, "holds": holds})
+}
+
+/// What sensitive columns reach; shares are exact, as pairs of a count and a size.
+fn measured_fields(all: &[Measured]) -> Vec<Value> {
+    let fields = |measured: &Measured| {
+        json!({
+            "column": measured.column,
+            "alpha": measured.alpha,
+            "distinct_l": measured.distinct_l,
+            "entropy_l": measured.entropy_l,
+            "recursive_c": measured.recursive_c.iter().map(|c| c.to_f64()).collect::<Vec<_>>(),
+            "t": measured.t.map(Fraction::to_f64),
+            "ordered_t": measured.ordered_t.map(Fraction::to_f64),
+            "uniform_groups": measured.uniform_groups,
+        })
+    };
+    all.iter().map(fields).collect()
 }
 
 /// A report as text.

@@ -3,12 +3,12 @@
 //! Every field is there in every object; what a release does not have is null or an empty list.
 
 use incog_core::algorithm::Quality;
-use incog_verify::Finding;
 use serde_json::{Value, json};
 
 use crate::claim::measured::LocalColumn;
 use crate::find::Better;
 use crate::publish::places::from_here;
+use crate::report::findings::finding_fields;
 use crate::report::release::{Published, ReleaseReport, TableSummary};
 
 impl Published {
@@ -59,7 +59,7 @@ impl ReleaseReport {
             "smallest_group": self.checked.smallest_group,
             "fewest_persons": self.checked.fewest_persons,
             "verified": self.checked.holds(),
-            "findings": self.checked.findings.iter().map(finding).collect::<Vec<_>>(),
+            "findings": self.checked.findings.iter().map(finding_fields).collect::<Vec<_>>(),
             "notes": self.notes,
             "better": self.better.iter().map(better).collect::<Vec<_>>(),
         })
@@ -83,10 +83,6 @@ fn local_column(column: &LocalColumn) -> Value {
 
 fn table(TableSummary { name, rows, removed_rows, loss }: &TableSummary) -> Value {
     json!({"name": name, "rows": rows, "removed_rows": removed_rows, "loss": loss})
-}
-
-fn finding(Finding { kind, claim, found, holds, .. }: &Finding) -> Value {
-    json!({"kind": kind.name(), "claim": claim, "found": found, "holds": holds})
 }
 
 fn better(Better { column, level, suppressed_rows }: &Better) -> Value {

@@ -84,9 +84,9 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
     let mut report =
         SearchReport::new(plan, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
     match &best {
-        None => report.obstacle = Some(obstacle::closest(plan, progress)?),
+        None => report.obstacle = Some(obstacle::closest(plan, progress)?.text),
         Some(best) => match settle(plan, &best.statistics)? {
-            WholePolicy::Fails(obstacle) => report.obstacle = Some(obstacle),
+            WholePolicy::Fails(obstacle) => report.obstacle = Some(obstacle.text),
             WholePolicy::Holds(released) => {
                 let (chosen, released) = (best.statistics.suppressed_rows, released.suppressed_rows);
                 report.notes = notes(plan, outcome.left_open, chosen, released);

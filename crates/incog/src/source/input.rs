@@ -19,13 +19,13 @@ use incog_core::{Error, Progress, Result, Stage};
 
 #[cfg(feature = "parquet")]
 use crate::file::FileFormat;
-use crate::file::STANDARD;
+use crate::file::{STANDARD, Stamps};
 use crate::job::Job;
 #[cfg(feature = "parquet")]
 use crate::source::CellType;
 use crate::source::options::Readings;
 use crate::source::spill::{Memory, Spilled};
-use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header};
+use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header, engine};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";
@@ -74,6 +74,35 @@ pub(crate) struct Loaded {
     pub(crate) elsewhere: Option<Elsewhere>,
 }
 
+/// How many rows a table must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// One at least.
+    Some,
+    /// It may have none.
+    Any,
+}
+
+/// A table of columns in memory, each with its role and its way of being read.
+fn with_roles(
+    columns: Vec<Column>,
+    mut format: Format,
+    readings: &Readings,
+    role: impl Fn(&str) -> Role,
+    progress: &Progress,
+) -> Result<(Table, Format)> {
+    progress.enter(Stage::Reading);
+    let with_role = |column: Column| {
+        let (role, reading) = (role(column.name()), readings.of(column.name()).clone());
+        column.with_role(role).read_as(reading)
+    };
+    let mut columns: Vec<Column> = columns.into_iter().map(with_role).collect::<Result<_>>()?;
+    format.settle(&mut columns, readings);
+    let table = Table::new(columns)?;
+    progress.count_rows(table.n_rows() as u64);
+    Ok((table, format))
+}
+
 impl Input {
     /// The files that a job names.
     pub(crate) fn of_job(job: &Job) -> Self {
@@ -115,6 +144,18 @@ impl Input {
         match &self.0 {
             InputKind::Files(files) => files.clone(),
             InputKind::Columns(_) | InputKind::Engine(_) => vec![STANDARD.into()],
+        }
+    }
+
+    /// A table that is in memory, which may have no rows, and how its cells are written; the input itself where it is elsewhere.
+    pub(crate) fn into_table(self) -> std::result::Result<Result<(Table, Format)>, Self> {
+        match self.0 {
+            InputKind::Columns(columns) => Ok(columns.and_then(|(columns, format)| {
+                let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
+                checked_header(IN_MEMORY, &header)?;
+                Ok((Table::new(columns)?, format))
+            })),
+            InputKind::Files(_) | InputKind::Engine(_) => Err(self),
         }
     }
 
@@ -206,6 +247,41 @@ impl Opened {
         }
     }
 
+    /// How the files were before they were read; there are none of a table in memory.
+    pub(crate) fn stamps(&self) -> Stamps {
+        match &self.0 {
+            OpenedKind::Files(data) => data.stamps(),
+            OpenedKind::Columns { .. } | OpenedKind::Engine { .. } => Stamps::default(),
+        }
+    }
+
+    /// All rows in memory, with a role for each column, and the files that they come from. There may be none if it is said so.
+    pub(crate) fn read_whole(
+        self,
+        rows: Rows,
+        role: impl Fn(&str) -> Role,
+        progress: &Progress,
+    ) -> Result<(Table, Format, Vec<PathBuf>)> {
+        match self.0 {
+            OpenedKind::Files(data) => {
+                let files = data.files().to_vec();
+                let (table, format) = match rows {
+                    Rows::Some => data.read(role, progress)?,
+                    Rows::Any => data.read_even_empty(role, progress)?,
+                };
+                Ok((table, format, files))
+            }
+            OpenedKind::Columns { columns, format, readings, .. } => {
+                let (table, format) = with_roles(columns, format, &readings, role, progress)?;
+                if rows == Rows::Some && table.n_rows() == 0 {
+                    return Err(Error::input("the table has no rows"));
+                }
+                Ok((table, format, Vec::new()))
+            }
+            OpenedKind::Engine { .. } => Err(engine::refuse("this")),
+        }
+    }
+
     /// All rows, with a role for each column; of an engine, the values of columns that `is_asked` names. A table without rows is refused; of files, what does not fit the memory is spilled.
     /// Stops when it is cancelled.
     pub(crate) fn read(
@@ -227,19 +303,11 @@ impl Opened {
                 };
                 Ok(Loaded { table, format, files, spilled, elsewhere: None })
             }
-            OpenedKind::Columns { columns, mut format, readings, .. } => {
-                progress.enter(Stage::Reading);
-                let with_role = |column: Column| {
-                    let (role, reading) = (role(column.name()), readings.of(column.name()).clone());
-                    column.with_role(role).read_as(reading)
-                };
-                let mut columns: Vec<Column> = columns.into_iter().map(with_role).collect::<Result<_>>()?;
-                format.settle(&mut columns, &readings);
-                let table = Table::new(columns)?;
+            OpenedKind::Columns { columns, format, readings, .. } => {
+                let (table, format) = with_roles(columns, format, &readings, role, progress)?;
                 if table.n_rows() == 0 {
                     return Err(Error::input("the table has no rows"));
                 }
-                progress.count_rows(table.n_rows() as u64);
                 Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None })
             }
             OpenedKind::Engine { header, engine } => {

@@ -226,6 +226,11 @@ impl Record {
         }
     }
 
+    /// The content of its file as one JSON object, without seal, signature and checksum, which take the publisher's keys.
+    pub fn to_json(&self) -> String {
+        json::canonical(&self.to_value())
+    }
+
     /// The first key in which this record, which somebody wrote, differs from one that was made anew. Digests that take the
     /// publisher's key are compared only where they were made anew.
     pub fn first_difference(&self, anew: &Record) -> Option<String> {
