@@ -233,6 +233,7 @@ pub use source::Input;
 
 // What it is told.
 pub use claim::measured::LocalColumn;
+pub use claim::suppressed::SuppressedShare;
 pub use find::Better;
 
 /// How many nodes a search judged, of how many.
@@ -323,6 +324,7 @@ pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
 pub use report::subsets::{SubsetReport, SubsetsReport};
 pub use report::trace::TraceReport;
+pub use report::verification::Verification;
 
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
@@ -385,7 +387,6 @@ pub mod unstable {
             LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
-        pub use crate::report::findings::render_report;
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

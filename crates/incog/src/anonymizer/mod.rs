@@ -5,6 +5,7 @@
 //! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
 //! numbers of a [`Model`]) is checked at once.
 
+mod beside;
 mod by_incognito;
 mod hierarchy;
 mod model;
@@ -30,6 +31,7 @@ use incog_core::registry::Entry;
 use incog_core::{Error, Progress, Result};
 use incog_verify::Report;
 
+use crate::anonymizer::beside::Beside;
 use crate::claim::release::{RowOrder, verified};
 use crate::database::DatabasePlan;
 use crate::find::obstacle::impossible;
@@ -387,10 +389,11 @@ impl Anonymizer {
         let plan = self.plan(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
+        let beside = Beside::of(&plan, &progress)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => {
                 let made = verified(&plan, *found, rows, &progress)?;
-                Release::new(plan, made, progress)
+                Release::new(plan, made, &beside, progress)
             }
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
@@ -427,12 +430,13 @@ impl Anonymizer {
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
         Layout::check(places.form.format, &plan.table)?;
+        let beside = Beside::of(&plan, &progress)?;
         let made = match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
         };
         publish(&plan, &made, &places, output.order, &progress)?;
-        let report = ReleaseReport::new(&plan, &made)?;
+        let report = ReleaseReport::new(&plan, &made, beside.notes(&plan, &made))?;
         if is_last {
             plan.leave();
         }

@@ -3,6 +3,7 @@
 use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::Pruning;
+use incog_core::words::{counted, percents};
 use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::plan::Plan;
@@ -50,13 +51,12 @@ pub(crate) fn at_the_top(plan: &Plan) -> Result<String> {
     let set = plan.problem().count(&top)?;
     let needed = plan.policy.judge(&set)?.refused_rows;
     let n_rows = plan.table.n_rows();
-    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    let budget = plan.policy.budget();
+    let [share, allowed] = percents([needed, budget], n_rows as u64);
     Ok(format!(
-        "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed \
-         ({:.1} %); the budget is {} rows ({:.1} %)",
-        share(needed),
-        plan.policy.budget(),
-        share(plan.policy.budget())
+        "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed ({share}); the budget is {} \
+         ({allowed})",
+        counted(budget, "row", "rows"),
     ))
 }
 
@@ -72,21 +72,18 @@ pub(super) fn need(plan: &Plan, levels: &[u8]) -> Result<String> {
         .map(|(attribute, &level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
         .collect();
     let n_rows = plan.table.n_rows();
-    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    let [share, allowed] = percents([needed, policy.budget()], n_rows as u64);
     let mut text = format!(
-        "{} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
+        "{} would need {needed} of {n_rows} rows suppressed ({share}); the budget is {} ({allowed})",
         named.join(", "),
-        share(needed),
-        policy.budget(),
-        share(policy.budget())
+        counted(policy.budget(), "row", "rows"),
     );
     let models: Vec<_> = policy.models().collect();
     if models.len() > 1 {
         for model in models {
             let refused = match model.refused_rows(&set)? {
                 0 => "nothing".to_owned(),
-                1 => "1 row".to_owned(),
-                rows => format!("{rows} rows"),
+                rows => counted(rows, "row", "rows"),
             };
             text.push_str(&format!("\n  {} refuses {refused} there", model.describe()));
         }

@@ -8,6 +8,7 @@ mod columns;
 pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
+pub(crate) mod level_name;
 pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
@@ -72,6 +73,8 @@ pub(crate) struct Plan {
     pub(crate) weights: Vec<f64>,
     /// What was found out of the data, a line each.
     pub(crate) notes: Vec<String>,
+    /// Are the levels those of an earlier release?
+    pub(crate) is_replayed: bool,
 }
 
 /// What the parts of a search are called, for reports.
@@ -182,6 +185,7 @@ impl Plan {
             rows,
             hierarchy_stamps,
             notes,
+            is_replayed: asked.levels.is_some(),
         })
     }
 

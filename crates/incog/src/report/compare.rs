@@ -22,7 +22,7 @@ use crate::job::{Job, MondrianCuts};
 use crate::plan::route::{AlgorithmChoice, unknown};
 use crate::plan::{Plan, Route};
 use crate::publish::sink::Unfinished;
-use crate::report::release::percent_at_most;
+use crate::report::release_text::percent_at_most;
 
 /// What stands for the best full-domain generalization.
 pub const FULL_DOMAIN: &str = "full-domain";

@@ -6,8 +6,12 @@
 pub(crate) mod compare;
 pub(crate) mod findings;
 pub(crate) mod frontier;
+mod groups;
+pub(crate) mod json;
 pub(crate) mod release;
 mod release_json;
+mod release_text;
 pub(crate) mod search;
 pub(crate) mod subsets;
 pub(crate) mod trace;
+pub(crate) mod verification;
