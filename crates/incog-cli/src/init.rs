@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::FirstLine;
-use incog::{Init, Replace, Result};
+use incog::unstable::cli::written;
+use incog::{Error, FirstLine, Init, Replace, Result};
 
-use crate::output::eprint_error;
+use crate::init_json::InitJson;
+use crate::output::{Format, eprint_text, print};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -32,17 +33,28 @@ pub(crate) struct Arguments {
     /// What separates the fields [default: the header's most frequent of , ; tab |]
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<char>,
+    /// How to print what was found: text goes to standard error, JSON to standard output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.format == Format::Json && arguments.output.as_os_str() == "-" {
+        return Err(Error::input("the job and the JSON cannot both go to standard output")
+            .with_hint("say with --output where the job goes"));
+    }
     let progress = show_progress()?;
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
     let init = Init::new(&arguments.data, arguments.delimiter, first_line, &progress)?;
     progress.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;
-    eprint_error(init.to_string().trim_end());
-    eprint_error(&next(&init, arguments));
+    if arguments.format == Format::Json {
+        print(&(written(&InitJson::of(&init, &arguments.output)) + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprint_text(init.to_string().trim_end());
+    eprint_text(&next(&init, arguments));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::unstable::checker::{Claims, Fraction, Labels, SensitiveClaim};
 use incog::{Anonymizer, AnyJob, Error, Key, PublicKey, Result, Verifier};
 
-use crate::output::{Format, print};
+use crate::output::{Format, is_quiet, print, print_text};
 use crate::signals::show_progress;
 
 /// What a job says itself, or does not claim.
@@ -133,10 +133,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let examined = verifier.examine()?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => examined.to_json() + "\n",
-        Format::Text => examined.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(examined.to_json() + "\n"))?,
+        Format::Text if is_quiet() => print_text(&format!("verdict: {}\n", examined.verdict()))?,
+        Format::Text => print_text(&examined.to_string())?,
+    }
     let report = &examined.report;
     // What could not be checked is no forgery, if it is all that does not hold.
     if report.is_undecided() {

@@ -318,7 +318,7 @@ pub use incog_verify::Measured;
 /// # Ok::<(), incog::Error>(())
 /// ```
 pub use incog_verify::Report;
-pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
+pub use report::compare::{ComparedModel, ComparedRelease, Comparing, Comparison};
 pub use report::frontier::{FrontierPoint, FrontierReport};
 pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
@@ -387,6 +387,7 @@ pub mod unstable {
             LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
+        pub use crate::report::json::{Described, schema_of, schemas, written};
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

@@ -69,8 +69,8 @@ fn singling(plan: &Plan, progress: &Progress) -> Result<Option<String>> {
         return Ok(None);
     }
     Ok(Some(format!(
-        "note: columns that are released as they are single people out: {}; whoever may know them should be told apart by \
-         quasi-identifiers only",
+        "note: columns that are released as they are single people out: {}; if anybody may know them, they are \
+         quasi-identifiers",
         sets.join(", ")
     )))
 }

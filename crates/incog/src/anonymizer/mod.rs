@@ -42,7 +42,7 @@ use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
-use crate::report::compare::{self, Comparison, MODELS};
+use crate::report::compare::{self, Comparing, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
@@ -497,17 +497,43 @@ impl Anonymizer {
     /// assert!(losses[1] <= losses[0]);
     /// # Ok::<(), incog::Error>(())
     /// ```
-    pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
+    pub fn compare_models(self, models: &[&str]) -> Result<Comparison> {
+        self.compare_telling(models, &mut |_| ())
+    }
+
+    /// The same, and tells which model runs and what came of each as it comes.
+    ///
+    /// ```
+    /// use incog::{Anonymizer, Comparing, Hierarchy};
+    ///
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let mut came = Vec::new();
+    /// Anonymizer::new(table)
+    ///     .quasi_identifier("zip", Hierarchy::mask_right())
+    ///     .k(2)
+    ///     .compare_telling(&["datafly", "top-down"], &mut |step| {
+    ///         if let Comparing::Came(model) = step {
+    ///             came.push(model.model.clone());
+    ///         }
+    ///     })?;
+    /// assert_eq!(came, ["datafly", "top-down"]);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn compare_telling(
+        mut self,
+        models: &[&str],
+        told: &mut dyn FnMut(Comparing<'_>),
+    ) -> Result<Comparison> {
         let progress = Arc::clone(&self.progress);
         let AnyJob::Table(job) = self.job.clone() else {
             return Err(for_one_table("a comparison"));
         };
         self.job = compare::bare(&job).into();
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
-        let plan = self.plan(Asked::ONE)?;
+        let mut plan = self.plan(Asked::ONE)?;
         // Columns that nobody declared have their role by now.
         let job = Job { columns: plan.job.columns.clone(), ..job };
-        compare::compare(&plan, &job, &models, &progress)
+        compare::compare(&mut plan, job, &models, &progress, told)
     }
 
     /// Checks a released file, or the folder of a database, against these data and this policy, trusting nothing but the data. How far

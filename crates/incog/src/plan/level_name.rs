@@ -45,7 +45,7 @@ fn by_rule(rule: &HierarchyJob, attribute: &Attribute, number: u8) -> Option<Str
     let kept = u64::from(attribute.full_height() - number);
     let values = attribute.hierarchy().labels(0).values().filter(|value| !value.is_empty());
     let are_digits = values.fold(None, |are, value| {
-        Some(are.unwrap_or(true) && value.bytes().all(|byte| byte.is_ascii_digit()))
+        Some(are.unwrap_or(true) && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'*'))
     });
     let (one, several) =
         if are_digits == Some(true) { ("digit", "digits") } else { ("character", "characters") };

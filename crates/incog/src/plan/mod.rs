@@ -197,6 +197,17 @@ impl Plan {
         }
     }
 
+    /// What the data are called: the names of their files.
+    pub(crate) fn data_name(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let names: Vec<String> = self.files.iter().filter_map(name).collect();
+        match names.len() {
+            0 => "a table in memory".to_owned(),
+            1 | 2 => names.join(" and "),
+            n => format!("{} and {} more files", names[0], n - 1),
+        }
+    }
+
     /// The part of the policy that generalizations are chosen by.
     pub(crate) fn deciding(&self) -> &Policy {
         self.decided_by.as_ref().unwrap_or(&self.policy)

@@ -8,11 +8,19 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::report::compare::Comparison;
+use crate::report::frontier::FrontierReport;
+use crate::report::release_json::PublishedJson;
+use crate::report::search::SearchReport;
+use crate::report::subsets::SubsetsReport;
+use crate::report::trace::TraceReport;
+use crate::report::verification::VerificationJson;
+
 /// The version of all schemas.
 pub(crate) const VERSION: u32 = 1;
 
 /// What a command prints, by a schema of its own.
-pub(crate) trait Described: Serialize + JsonSchema {
+pub trait Described: Serialize + JsonSchema {
     /// The name that `incog schema` takes.
     const NAME: &'static str;
 }
@@ -30,13 +38,13 @@ fn id(name: &str) -> String {
 }
 
 /// One JSON object, which says by which schema it is written.
-pub(crate) fn written<T: Described>(fields: &T) -> String {
+pub fn written<T: Described>(fields: &T) -> String {
     let named = Named { schema: id(T::NAME), fields };
     serde_json::to_string_pretty(&named).expect("fields are text, numbers and lists of them")
 }
 
 /// The JSON Schema of what a command prints.
-pub(crate) fn schema_of<T: Described>() -> String {
+pub fn schema_of<T: Described>() -> String {
     let schema: Schema =
         SchemaGenerator::new(schemars::generate::SchemaSettings::draft2020_12().for_serialize())
             .into_root_schema_for::<T>();
@@ -48,4 +56,20 @@ pub(crate) fn schema_of<T: Described>() -> String {
         required.insert(0, json!("schema"));
     }
     serde_json::to_string_pretty(&schema).expect("a schema is plain data")
+}
+
+/// The schemas of what the library says, each with its name.
+pub fn schemas() -> Vec<(&'static str, String)> {
+    fn entry<T: Described>() -> (&'static str, String) {
+        (T::NAME, schema_of::<T>())
+    }
+    vec![
+        entry::<PublishedJson>(),
+        entry::<SearchReport>(),
+        entry::<FrontierReport>(),
+        entry::<SubsetsReport>(),
+        entry::<TraceReport>(),
+        entry::<Comparison>(),
+        entry::<VerificationJson>(),
+    ]
 }

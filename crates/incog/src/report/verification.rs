@@ -74,7 +74,8 @@ impl Verification {
         if failed > 0 {
             let of = findings.len() + undecided;
             let verb = if failed == 1 { "fails" } else { "fail" };
-            return format!("does not hold: {failed} of {} {verb}", claims(of));
+            let first = findings.iter().find(|finding| !finding.holds).map_or("", |finding| &finding.claim);
+            return format!("does not hold: {failed} of {} {verb}, first of all that {first}", claims(of));
         }
         if undecided > 0 {
             return format!("not decided: {} could not be checked, all others hold", claims(undecided));
