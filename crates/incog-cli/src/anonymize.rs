@@ -8,7 +8,7 @@ use incog::unstable::cli::key_of;
 use incog::{Anonymizer, AnyJob, Error, ErrorKind, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
-use crate::output::{Format, eprint_error, print};
+use crate::output::{Format, eprint_error, eprint_text, is_quiet, print};
 use crate::overrides::{JobArguments, from_here};
 use crate::signals::show_progress;
 
@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             match format {
                 Format::Json if published.path != Path::new("-") => print(&(published.to_json() + "\n"))?,
                 Format::Json => eprint_error(&published.to_json()),
+                Format::Text if is_quiet() => eprint_error(&published.verdict()),
                 Format::Text => eprint_error(published.to_string().trim_end()),
             }
             Ok(ExitCode::SUCCESS)
@@ -86,7 +87,7 @@ fn replayed(job: JobArguments, output: OutputArguments, path: &Path) -> Result<A
     let key =
         key.as_ref().filter(|&key| Record::read(path, Trust { key: Some(key), publisher: None }).is_ok());
     if key.is_none() {
-        eprint_error(
+        eprint_text(
             "note: whether the hierarchies are those of the record cannot be told without the key that it is sealed with",
         );
     }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use incog::unstable::cli::written;
 use incog::unstable::job::{Input, Paths};
-use incog::{FirstLine, Init, Replace, Result};
+use incog::{Error, FirstLine, Init, Replace, Result};
 
-use crate::output::eprint_error;
+use crate::init_json::InitJson;
+use crate::output::{Format, eprint_text, print};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -36,9 +38,16 @@ pub(crate) struct Arguments {
     /// missing=NA,-9. Can be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     read: Vec<String>,
+    /// How to print what was found: text goes to standard error, JSON to standard output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.format == Format::Json && arguments.output.as_os_str() == "-" {
+        return Err(Error::input("the job and the JSON cannot both go to standard output")
+            .with_hint("say with --output where the job goes"));
+    }
     let progress = show_progress()?;
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
     let path = Paths::One(arguments.data.clone());
@@ -48,8 +57,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     progress.done();
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
     init.write(&arguments.output, arguments.k, replace)?;
-    eprint_error(init.to_string().trim_end());
-    eprint_error(&next(&init, arguments));
+    if arguments.format == Format::Json {
+        print(&(written(&InitJson::of(&init, &arguments.output)) + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprint_text(init.to_string().trim_end());
+    eprint_text(&next(&init, arguments));
     Ok(ExitCode::SUCCESS)
 }
 

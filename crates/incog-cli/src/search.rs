@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     /// Tell how Incognito finds the generalizations: candidates, checks, marks and survivors of each iteration. For small lattices
     #[arg(long, conflicts_with_all = ["all", "chart", "subsets"])]
     trace: bool,
-    /// With a range of k: where to write a chart of the best score for each k, as SVG
+    /// With a range of k: where to write a chart of the best score for each k: as PNG where the name ends in .png, as SVG
+    /// otherwise
     #[arg(long, visible_alias = "svg", value_name = "FILE")]
     chart: Option<PathBuf>,
 }
@@ -83,14 +84,13 @@ fn subsets(arguments: Arguments) -> Result<ExitCode> {
 
 /// How the search went.
 fn trace(arguments: Arguments) -> Result<ExitCode> {
-    if arguments.format == Format::Json {
-        return Err(Error::input("--trace is text for people")
-            .with_hint("leave out --format json; --subsets has what came of each subset"));
-    }
     let progress = show_progress()?;
     let report = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).trace()?;
     progress.done();
-    print(&report.to_string())?;
+    print(&match arguments.format {
+        Format::Json => report.to_json() + "\n",
+        Format::Text => report.to_string(),
+    })?;
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

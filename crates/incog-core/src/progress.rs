@@ -16,6 +16,10 @@ pub struct Progress {
     rows: AtomicU64,
     judged: AtomicU64,
     open: AtomicU64,
+    /// How often it was asked whether to go on, since the limit was set.
+    steps: AtomicU64,
+    /// How often it may be, at most; 0 is no limit.
+    limit: AtomicU64,
 }
 
 /// What is being done.
@@ -116,10 +120,29 @@ impl Progress {
         self.check()
     }
 
-    /// Fails when the search has been cancelled.
+    /// From now on, work ends after so many steps with an error of kind [`Limit`](ErrorKind::Limit). A step is whatever a search does
+    /// between two looks at its progress, so steps of one search are alike and those of two are not. Steps are counted from 0 again.
+    pub fn limit(&self, steps: Option<u64>) {
+        self.steps.store(0, Relaxed);
+        self.limit.store(steps.unwrap_or(0), Relaxed);
+    }
+
+    /// The steps since a limit was set; 0 without one.
+    pub fn steps(&self) -> u64 {
+        self.steps.load(Relaxed)
+    }
+
+    /// Fails when the search has been cancelled, or when a limit is reached.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
+        }
+        let limit = self.limit.load(Relaxed);
+        if limit > 0 && self.steps.fetch_add(1, Relaxed) >= limit {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                format!("no release within the limit of {limit} steps"),
+            ));
         }
         Ok(())
     }

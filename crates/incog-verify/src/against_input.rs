@@ -30,6 +30,7 @@ use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{BLOCK, Groups, Keys, Numbers, count};
 use crate::levels::{self, Outcome, Tables};
 use crate::local::{self, Unassigned};
+use crate::words::counted;
 use crate::{
     ClaimKind, Claims, Counted, Finding, Labels, Places, Report, SensitiveClaim, renumber, sensitive,
 };
@@ -81,6 +82,8 @@ pub struct Hierarchy {
 pub(crate) struct Compared {
     /// Persons of the group with the fewest, where persons are counted.
     pub(crate) fewest_persons: Option<u64>,
+    /// Persons of all groups together: whoever is in two of them counts in both.
+    pub(crate) persons_of_groups: Option<u64>,
     /// Who is in which group, if something is claimed of persons and it can be told.
     pub(crate) people: Option<People>,
 }
@@ -146,10 +149,18 @@ fn compare(
     let n_suppressed = input.n_rows().checked_sub(release.n_rows());
     findings.push(Finding {
         kind: ClaimKind::Rows,
-        claim: format!("at most {} of {} rows are suppressed", source.budget, input.n_rows()),
+        claim: format!(
+            "at most {} of {} are suppressed",
+            source.budget,
+            counted(input.n_rows() as u64, "row", "rows")
+        ),
         found: match n_suppressed {
-            Some(rows) => format!("{} rows released, {rows} suppressed", release.n_rows()),
-            None => format!("{} rows released, more than there are", release.n_rows()),
+            Some(rows) => {
+                format!("{} released, {rows} suppressed", counted(release.n_rows() as u64, "row", "rows"))
+            }
+            None => {
+                format!("{} released, more than there are", counted(release.n_rows() as u64, "row", "rows"))
+            }
         },
         holds: n_suppressed.is_some_and(|rows| rows as u64 <= source.budget),
     });
@@ -255,7 +266,7 @@ fn compare(
     };
     findings.push(Finding {
         kind: ClaimKind::Rows,
-        claim: format!("every group has at least {} persons ({unit})", claims.k),
+        claim: format!("every group has at least {} ({unit})", counted(claims.k, "person", "persons")),
         found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
         holds: best.has_persons(claims.k),
     });
@@ -264,6 +275,7 @@ fn compare(
     let is_known = best.strange_rows == 0 && best.partial_groups == 0;
     Some(Compared {
         fewest_persons: best.fewest_persons,
+        persons_of_groups: best.fewest_persons.map(|_| best.size_of_groups),
         people: if by_persons && is_known { comparison.people(&levels) } else { None },
     })
 }
@@ -296,7 +308,7 @@ fn check_assigned(
     if let Some(unit) = &source.unit {
         findings.push(Finding {
             kind: ClaimKind::Rows,
-            claim: format!("every group has at least {} persons ({unit})", claims.k),
+            claim: format!("every group has at least {} ({unit})", counted(claims.k, "person", "persons")),
             found: "persons cannot be recounted for local recoding".into(),
             holds: false,
         });
@@ -415,6 +427,8 @@ struct Mismatch {
     partial_groups: u64,
     needless_groups: u64,
     fewest_persons: Option<u64>,
+    /// The sizes of all released groups, added up.
+    size_of_groups: u64,
 }
 
 impl Mismatch {
@@ -628,16 +642,20 @@ impl Comparison<'_> {
     fn suppression(&self, mismatch: &Mismatch) -> (&'static str, String) {
         let Mismatch { partial_groups, needless_groups, .. } = mismatch;
         if !self.judges_groups() {
-            let found = format!("{partial_groups} groups are released in part");
+            let found = format!("{} released in part", counted(*partial_groups, "group is", "groups are"));
             return ("suppressed rows are whole groups", found);
         }
         if self.refusals.is_empty() {
-            let found =
-                format!("{partial_groups} groups are released in part, {needless_groups} were large enough");
+            let found = format!(
+                "{} released in part, {} large enough",
+                counted(*partial_groups, "group is", "groups are"),
+                counted(*needless_groups, "was", "were")
+            );
             return ("suppressed rows are whole groups, each too small to be published", found);
         }
         let found = format!(
-            "{partial_groups} groups are released in part, {needless_groups} might have been published"
+            "{} released in part, {needless_groups} might have been published",
+            counted(*partial_groups, "group is", "groups are")
         );
         ("suppressed rows are whole groups, each too small or refused by a claim", found)
     }
@@ -722,6 +740,7 @@ impl Comparison<'_> {
                 continue;
             }
             mismatch.partial_groups += u64::from(released != rows);
+            mismatch.size_of_groups += size;
             mismatch.fewest_persons = Some(mismatch.fewest_persons.map_or(size, |least| least.min(size)));
         }
         mismatch.needless_groups = self.needless(&recoded, is_large_enough);

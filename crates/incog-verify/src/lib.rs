@@ -39,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod hash;
+mod words;
 mod keys;
 mod fraction;
 mod natural;
@@ -85,6 +86,7 @@ use rayon::prelude::*;
 use crate::against_input::People;
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
+use crate::words::counted;
 
 /// The label of an empty text, where a file tells it from a missing value (Parquet does, CSV does not).
 pub const EMPTY_TEXT: &str = "\u{FDD0}";
@@ -255,6 +257,8 @@ pub struct Report {
     pub smallest_group: Option<u64>,
     /// Persons of the group with the fewest, where persons were counted.
     pub fewest_persons: Option<u64>,
+    /// Persons of all groups together, where persons were counted: whoever is in two groups counts in both.
+    pub persons_of_groups: Option<u64>,
     /// How many groups have how many rows: (rows, groups), ascending. Of a database, how many classes have how many persons.
     pub group_sizes: Vec<(u64, u64)>,
     /// What the release reaches on each sensitive column, once for each, by rows.
@@ -288,9 +292,9 @@ impl Report {
         self.findings.push(Finding {
             kind: ClaimKind::Anonymity,
             claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
-            found: self
-                .smallest_group
-                .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
+            found: self.smallest_group.map_or("no rows".into(), |rows| {
+                format!("the smallest group has {}", counted(rows, "row", "rows"))
+            }),
             // Also where persons are counted: whoever is in a group has a row there.
             holds: self.smallest_group.is_none_or(|rows| rows >= claims.k),
         });
@@ -403,6 +407,7 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         _ => against_input::Compared::default(),
     };
     report.fewest_persons = compared.fewest_persons;
+    report.persons_of_groups = compared.persons_of_groups;
     sensitive.by_labels(&mut report);
     sensitive.by_persons(claims.source.as_ref(), compared.people.as_ref(), &mut report);
     report
@@ -449,7 +454,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
         report.findings.push(Finding {
             kind: ClaimKind::Columns,
             claim: format!("the columns are {}", columns.join(", ")),
-            found: format!("{} columns", header.len()),
+            found: counted(header.len() as u64, "column", "columns"),
             holds: are_declared,
         });
     }
@@ -541,14 +546,19 @@ impl Sensitive<'_> {
                 report.findings.push(Finding {
                     kind: ClaimKind::Sensitive,
                     claim: format!("every row has a person, for claims on {} by persons", claim.column),
-                    found: format!("{} rows, {} persons", self.release.n_rows(), labels.len()),
+                    found: format!(
+                        "{}, {}",
+                        counted(self.release.n_rows() as u64, "row", "rows"),
+                        counted(labels.len() as u64, "person", "persons")
+                    ),
                     holds: false,
                 });
                 continue;
             }
             let persons = Persons::of_labels(labels);
-            let fewest = persons.of_groups(&self.groups.of_row, self.groups.len()).into_iter().min();
-            let fewest = fewest.map(u64::from);
+            let of_groups = persons.of_groups(&self.groups.of_row, self.groups.len());
+            let fewest = of_groups.iter().copied().min().map(u64::from);
+            report.persons_of_groups = Some(of_groups.iter().copied().map(u64::from).sum());
             report.fewest_persons = report.fewest_persons.into_iter().chain(fewest).min();
             if fewest == Some(0) {
                 report.findings.push(Finding {

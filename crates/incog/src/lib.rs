@@ -233,6 +233,7 @@ pub use source::Input;
 
 // What it is told.
 pub use claim::measured::LocalColumn;
+pub use claim::suppressed::SuppressedShare;
 pub use find::Better;
 
 /// How many nodes a search judged, of how many.
@@ -317,12 +318,13 @@ pub use incog_verify::Measured;
 /// # Ok::<(), incog::Error>(())
 /// ```
 pub use incog_verify::Report;
-pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
+pub use report::compare::{ComparedModel, ComparedRelease, Comparing, Comparison};
 pub use report::frontier::{FrontierPoint, FrontierReport};
 pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
 pub use report::subsets::{SubsetReport, SubsetsReport};
 pub use report::trace::TraceReport;
+pub use report::verification::Verification;
 
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
@@ -386,6 +388,7 @@ pub mod unstable {
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
         pub use crate::report::findings::{is_seen, render_report, report_to_json};
+        pub use crate::report::json::{Described, schema_of, schemas, written};
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

@@ -5,6 +5,7 @@
 //! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
 //! numbers of a [`Model`]) is checked at once.
 
+mod beside;
 mod by_incognito;
 mod hierarchy;
 mod model;
@@ -32,6 +33,7 @@ use incog_core::registry::{Entry, nearest};
 use incog_core::{Error, Progress, Result};
 use incog_verify::Report;
 
+use crate::anonymizer::beside::Beside;
 use crate::claim::release::{RowOrder, verified};
 use crate::database::{DatabasePlan, Inputs};
 use crate::find::obstacle::impossible;
@@ -42,7 +44,7 @@ use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
-use crate::report::compare::{self, Comparison, MODELS};
+use crate::report::compare::{self, Comparing, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
@@ -422,10 +424,11 @@ impl Anonymizer {
         let plan = self.plan(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
+        let beside = Beside::of(&plan, &progress)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => {
                 let made = verified(&plan, *found, rows, &progress)?;
-                Release::new(plan, made, progress)
+                Release::new(plan, made, &beside, progress)
             }
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
@@ -462,12 +465,13 @@ impl Anonymizer {
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
         Layout::check(places.form.format, &plan.table)?;
+        let beside = Beside::of(&plan, &progress)?;
         let made = match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
         };
         publish(&plan, &made, &places, output.order, &progress)?;
-        let report = ReleaseReport::new(&plan, &made)?;
+        let report = ReleaseReport::new(&plan, &made, beside.notes(&plan, &made))?;
         if is_last {
             plan.leave();
         }
@@ -528,17 +532,43 @@ impl Anonymizer {
     /// assert!(losses[1] <= losses[0]);
     /// # Ok::<(), incog::Error>(())
     /// ```
-    pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
+    pub fn compare_models(self, models: &[&str]) -> Result<Comparison> {
+        self.compare_telling(models, &mut |_| ())
+    }
+
+    /// The same, and tells which model runs and what came of each as it comes.
+    ///
+    /// ```
+    /// use incog::{Anonymizer, Comparing, Hierarchy};
+    ///
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let mut came = Vec::new();
+    /// Anonymizer::new(table)
+    ///     .quasi_identifier("zip", Hierarchy::mask_right())
+    ///     .k(2)
+    ///     .compare_telling(&["datafly", "top-down"], &mut |step| {
+    ///         if let Comparing::Came(model) = step {
+    ///             came.push(model.model.clone());
+    ///         }
+    ///     })?;
+    /// assert_eq!(came, ["datafly", "top-down"]);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn compare_telling(
+        mut self,
+        models: &[&str],
+        told: &mut dyn FnMut(Comparing<'_>),
+    ) -> Result<Comparison> {
         let progress = Arc::clone(&self.progress);
         let AnyJob::Table(job) = self.job.clone() else {
             return Err(for_one_table("a comparison"));
         };
         self.job = compare::bare(&job).into();
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
-        let plan = self.plan(Asked::ONE)?;
+        let mut plan = self.plan(Asked::ONE)?;
         // Columns that nobody declared have their role by now.
         let job = Job { columns: plan.job.columns.clone(), ..job };
-        compare::compare(&plan, &job, &models, &progress)
+        compare::compare(&mut plan, job, &models, &progress, told)
     }
 
     /// Checks a released file, or the folder of a database, against these data and this policy, trusting nothing but the data. How far

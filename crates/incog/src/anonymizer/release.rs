@@ -7,6 +7,7 @@ use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
+use crate::anonymizer::beside::Beside;
 use crate::anonymizer::recoding::{ReleaseRecoding, is_local};
 use crate::claim::release::VerifiedRelease;
 use crate::claim::release::released;
@@ -46,8 +47,13 @@ impl std::fmt::Debug for Release {
 }
 
 impl Release {
-    pub(super) fn new(plan: Plan, made: VerifiedRelease, progress: Arc<Progress>) -> Result<Self> {
-        let report = ReleaseReport::new(&plan, &made)?;
+    pub(super) fn new(
+        plan: Plan,
+        made: VerifiedRelease,
+        beside: &Beside,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let report = ReleaseReport::new(&plan, &made, beside.notes(&plan, &made))?;
         Ok(Release { plan, made, report, progress })
     }
 

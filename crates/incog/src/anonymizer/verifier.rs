@@ -25,7 +25,9 @@ use crate::file::STANDARD;
 use crate::job::{AnyJob, DatabaseJob};
 use crate::plan::Asked;
 use crate::publish::check::{check_against_record, check_file, check_table, check_with_record};
-use crate::publish::record::{Key, PublicKey, Record, Trust};
+use crate::publish::places::record_of;
+use crate::publish::record::{Key, PublicKey, RECORD, Record, Trust};
+use crate::report::verification::Verification;
 use crate::source::Input;
 
 /// Checks a release, from whatever tool: a file, or the folder of a database.
@@ -150,12 +152,54 @@ impl Verifier {
     }
 
     /// Checks every claim. The report says which hold.
-    pub fn verify(mut self) -> Result<Report> {
+    pub fn verify(self) -> Result<Report> {
+        Ok(self.examine()?.report)
+    }
+
+    /// The same, with what the release was checked against. Where nothing is at hand, that is the record beside the release.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy, Verifier};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("release.csv");
+    /// # let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2);
+    /// # let anonymizer = anonymizer.key_file(folder.path().join("incog.key"));
+    /// let record = anonymizer.anonymize()?.write(&path)?;
+    /// let examined = Verifier::new(&path).examine()?;
+    /// assert_eq!(examined.record, record);
+    /// assert!(examined.report.holds(), "{examined}");
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn examine(mut self) -> Result<Verification> {
+        if self.table.is_none() && self.against.is_none() && self.record.is_none() && self.claims.is_none() {
+            self.record = self.record_beside();
+        }
+        let release = self.release.clone();
+        let path = self.record.clone();
+        let mut notes = Vec::new();
+        let report = self.check(&mut notes)?;
+        Ok(Verification { release, record: path, notes, report })
+    }
+
+    /// The record beside the release, or in its folder, if there is one.
+    fn record_beside(&self) -> Option<PathBuf> {
+        let path = if self.release.is_dir() { self.release.join(RECORD) } else { record_of(&self.release)? };
+        path.is_file().then_some(path)
+    }
+
+    fn check(&mut self, notes: &mut Vec<String>) -> Result<Report> {
         if let Some(table) = self.table.take() {
             return self.check_in_memory(table);
         }
         let trust = Trust { key: self.key.as_ref(), publisher: self.publisher.as_ref() };
         let record = self.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
+        if let Some(local) = record.as_ref().and_then(Record::local) {
+            notes.push(format!(
+                "checked cell by cell, as with --local: the record says that `{}` made the release",
+                local.algorithm
+            ));
+        }
         let mut report = match self.against.take() {
             Some(Anonymizer { job: AnyJob::Database(job), progress, tables, .. }) => {
                 let plan = self.for_database(record.as_ref(), || {
@@ -164,7 +208,7 @@ impl Verifier {
                 let record = record.as_ref().map(|record| (record, self.key.as_ref()));
                 plan.check_folder(&self.release, self.delimiter, record)
             }
-            Some(anonymizer) => self.check_file(anonymizer, record.as_ref()),
+            Some(anonymizer) => self.check_file(anonymizer, record.as_ref(), notes),
             None => self.check_alone(record.as_ref()),
         }?;
         report.findings.extend(record.and_then(|record| self.signed(record)));
@@ -172,7 +216,7 @@ impl Verifier {
     }
 
     /// A release in memory: against its data, or by claims alone.
-    fn check_in_memory(mut self, table: Input) -> Result<Report> {
+    fn check_in_memory(&mut self, table: Input) -> Result<Report> {
         if self.record.is_some() {
             return Err(Error::input("a record is of a file, and the release is in memory")
                 .with_hint("write the release to a file, and verify that"));
@@ -191,11 +235,22 @@ impl Verifier {
     }
 
     /// Against the job and the data of one table.
-    fn check_file(&self, anonymizer: Anonymizer, record: Option<&Record>) -> Result<Report> {
+    fn check_file(
+        &self,
+        anonymizer: Anonymizer,
+        record: Option<&Record>,
+        notes: &mut Vec<String>,
+    ) -> Result<Report> {
         let (progress, release, delimiter) =
             (Arc::clone(&anonymizer.progress), &self.release, self.delimiter);
         let Some(record) = record else {
             let plan = anonymizer.plan(Asked::ONE)?;
+            if let Some(chosen) = plan.route.local() {
+                notes.push(format!(
+                    "checked cell by cell, as with --local: the job names `{}`",
+                    chosen.name()
+                ));
+            }
             return check_file(&plan, release, delimiter, self.recoding.clone(), &progress);
         };
         let key = self.key.as_ref();
@@ -282,6 +337,6 @@ fn check_claims(release: &dyn Labels, claims: &Claims<'_>) -> Result<Report> {
 }
 
 fn nothing_to_compare() -> Error {
-    Error::input("nothing is said that the release could be compared with")
-        .with_hint("give the job with its data, the record, or claims")
+    Error::input("nothing is said that the release could be compared with, and no record is beside it")
+        .with_hint("give the job with its data (--job), the record (--record), or claims (--qi and -k)")
 }

@@ -11,6 +11,8 @@ pub(crate) mod orders;
 pub(crate) mod persons;
 pub(crate) mod release;
 pub(crate) mod requirement;
+pub(crate) mod suppressed;
+pub(crate) mod undoing;
 
 use incog_core::algorithm::{Claimed, Overlap};
 use incog_core::hierarchy::Attribute;
@@ -35,6 +37,7 @@ pub(crate) fn on_sensitive(job: &Job, table: &Table) -> Result<Vec<SensitiveClai
         claim.style = table
             .column(&claim.column)
             .map_or_else(Default::default, |column| orders::style(column.notation()));
+        claim.telling = job.columns.get(&claim.column).and_then(|column| column.sensitive_values.clone());
     }
     Ok(claims)
 }

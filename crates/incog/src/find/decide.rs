@@ -3,6 +3,7 @@
 use incog_core::Result;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
+use incog_core::words::counted;
 
 use crate::find::obstacle::{Obstacle, need};
 use crate::plan::Plan;
@@ -43,8 +44,9 @@ pub(crate) fn notes(plan: &Plan, left_open: Option<u64>, chosen: u64, released: 
     }
     if plan.decided_by.is_some() {
         notes.push(format!(
-            "decided by {} alone, which leaves out {chosen} rows; the other models leave out {} more",
+            "decided by {} alone, which leaves out {}; the other models leave out {} more",
             plan.deciding().describe(),
+            counted(chosen, "row", "rows"),
             released.saturating_sub(chosen)
         ));
     }

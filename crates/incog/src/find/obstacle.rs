@@ -4,6 +4,7 @@ use incog_core::hierarchy::Attribute;
 use incog_core::judge::Problem;
 use incog_core::lattice::Grouping;
 use incog_core::privacy::Pruning;
+use incog_core::words::{counted, percents};
 use incog_core::{Error, ErrorKind, Progress, Result};
 use serde_json::{Map, Value, json};
 
@@ -60,13 +61,12 @@ pub(crate) fn at_the_top(plan: &Plan) -> Result<Obstacle> {
     let set = plan.problem().count(&top)?;
     let needed = plan.policy.judge(&set)?.refused_rows;
     let n_rows = plan.table.n_rows();
-    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    let budget = plan.policy.budget();
+    let [share, allowed] = percents([needed, budget], n_rows as u64);
     let text = format!(
-        "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed \
-         ({:.1} %); the budget is {} rows ({:.1} %)",
-        share(needed),
-        plan.policy.budget(),
-        share(plan.policy.budget())
+        "with every column at its highest level {needed} of {n_rows} rows would have to be suppressed ({share}); the budget is {} \
+         ({allowed})",
+        counted(budget, "row", "rows"),
     );
     Ok(Obstacle { text, data: data(plan, &highest, needed, &[]) })
 }
@@ -113,13 +113,11 @@ pub(super) fn need(plan: &Plan, levels: &[u8]) -> Result<Obstacle> {
         .map(|(attribute, &level)| format!("{}={}", attribute.name(), attribute.level_number(level)))
         .collect();
     let n_rows = plan.table.n_rows();
-    let share = |rows: u64| 100.0 * rows as f64 / n_rows.max(1) as f64;
+    let [share, allowed] = percents([needed, policy.budget()], n_rows as u64);
     let mut text = format!(
-        "{} would need {needed} of {n_rows} rows suppressed ({:.1} %); the budget is {} rows ({:.1} %)",
+        "{} would need {needed} of {n_rows} rows suppressed ({share}); the budget is {} ({allowed})",
         named.join(", "),
-        share(needed),
-        policy.budget(),
-        share(policy.budget())
+        counted(policy.budget(), "row", "rows"),
     );
     let models: Vec<_> = policy.models().collect();
     let mut refusals = Vec::new();
@@ -129,8 +127,7 @@ pub(super) fn need(plan: &Plan, levels: &[u8]) -> Result<Obstacle> {
             refusals.push((model.describe(), rows));
             let refused = match rows {
                 0 => "nothing".to_owned(),
-                1 => "1 row".to_owned(),
-                rows => format!("{rows} rows"),
+                rows => counted(rows, "row", "rows"),
             };
             text.push_str(&format!("\n  {} refuses {refused} there", model.describe()));
         }

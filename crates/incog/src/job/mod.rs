@@ -294,6 +294,10 @@ pub struct ColumnJob {
     /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderJob>,
+    /// Of a sensitive column: the values that nobody should learn about a person. `anonymize` then warns of groups in which all have one
+    /// of them, and of no others. Unless given, it warns of all values, but not of zeros in a column of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitive_values: Option<Vec<String>>,
     /// The decimal mark of its numbers, if not that of `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<char>,
@@ -315,6 +319,7 @@ impl ColumnJob {
             role,
             hierarchy: None,
             order: None,
+            sensitive_values: None,
             decimal: None,
             thousands: None,
             missing: None,

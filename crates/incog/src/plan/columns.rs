@@ -71,6 +71,15 @@ pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> 
     let mut mistakes = Mistakes::default();
     for (name, column) in &job.columns {
         let key = ["columns", name.as_str(), "role"];
+        if column.sensitive_values.is_some() && column.role != RoleJob::Sensitive {
+            mistakes.add(
+                job.mistake(
+                    &["columns", name, "sensitive_values"],
+                    format!("column `{name}` has sensitive values and is not sensitive"),
+                )
+                .with_hint("role = \"sensitive\" makes it so; or leave `sensitive_values` out"),
+            );
+        }
         match column.role {
             RoleJob::Decide => mistakes.add(
                 job.mistake(&key, format!("the role of column `{name}` is not decided yet")).with_hint(

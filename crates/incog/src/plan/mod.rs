@@ -9,6 +9,7 @@ mod cube_file;
 pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
+pub(crate) mod level_name;
 pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
@@ -73,6 +74,8 @@ pub(crate) struct Plan {
     pub(crate) weights: Vec<f64>,
     /// What was found out of the data, a line each.
     pub(crate) notes: Vec<String>,
+    /// Are the levels those of an earlier release?
+    pub(crate) is_replayed: bool,
 }
 
 /// What the parts of a search are called, for reports.
@@ -184,6 +187,7 @@ impl Plan {
             rows,
             hierarchy_stamps,
             notes,
+            is_replayed: asked.levels.is_some(),
         })
     }
 
@@ -192,6 +196,17 @@ impl Plan {
     pub(crate) fn leave(self) {
         if self.spilled.is_none() && self.elsewhere.is_none() {
             std::mem::forget(self);
+        }
+    }
+
+    /// What the data are called: the names of their files.
+    pub(crate) fn data_name(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let names: Vec<String> = self.files.iter().filter_map(name).collect();
+        match names.len() {
+            0 => "a table in memory".to_owned(),
+            1 | 2 => names.join(" and "),
+            n => format!("{} and {} more files", names[0], n - 1),
         }
     }
 

@@ -26,7 +26,7 @@ use crate::claim::{claims, on_columns};
 use crate::file::{FileFormat, Stamps};
 use crate::job::AnyJob;
 use crate::plan::Plan;
-use crate::publish::record::{Cost, Key, Observed, Record, sha256_of};
+use crate::publish::record::{Cost, Key, Observed, Record, hex, sha256_of};
 use crate::source::options::delimiter as delimiter_of;
 
 /// What is claimed of a record where everything is at hand.
@@ -84,6 +84,7 @@ pub(crate) fn check_with_record(
     let anew = Record::new(plan, &seen(&report, &*released, sha256), &cost, key)?;
     plan.check_hierarchies()?;
     report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
+    files_first(&mut report, record, &sha256, Some(&anew));
     Ok(report)
 }
 
@@ -102,17 +103,19 @@ fn check_with_local_record(
         report.fewest_persons = record.claims.fewest_persons;
     }
     let domains = plan.domains(plan.route.local())?;
+    let mut found_anew = None;
     let difference = match LocalRelease::of(plan, &domains, released, &report) {
         Some(local) => {
             let costs = plan.costs()?.with_domains(&domains);
             let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
             let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
             plan.check_hierarchies()?;
-            record.first_difference(&anew)
+            record.first_difference(found_anew.insert(anew))
         }
         None => Some("a released column is missing or has labels of no level".to_owned()),
     };
     report.findings.push(compared(difference, IS_WHAT_ALL_SAY));
+    files_first(&mut report, record, &sha256, found_anew.as_ref());
     Ok(report)
 }
 
@@ -169,7 +172,52 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     let difference = record.against_release(&seen, labels);
     let claim = record_claim(n_unknown, record.claims.requires.len());
     report.findings.push(compared(difference, &claim));
+    files_first(&mut report, record, &sha256, None);
     Ok(report)
+}
+
+/// Whether a released file is the one that a record is of; `name` is what it is called.
+pub(crate) fn same_file(name: &str, sha256: &str, recorded: &str) -> Finding {
+    let is_same = sha256 == recorded;
+    let found = match is_same {
+        true => "it has the digest that the record has",
+        false => "it has another digest: it was changed since, or the record is of another release",
+    };
+    Finding::new(ClaimKind::Files, format!("{name} is the file that the record is of"), is_same, found)
+}
+
+/// Whether what a release was made from is what its record says, as far as the publisher's key tells: a finding for each thing that
+/// was changed.
+pub(crate) fn changed_sources(record: &Record, anew: &Record) -> Vec<Finding> {
+    let is_other = |mine: &str, anew: &str| !anew.is_empty() && mine != anew;
+    let mut changed: Vec<String> = Vec::new();
+    for (name, table) in &record.tables {
+        let data =
+            if name.is_empty() { "the data are".to_owned() } else { format!("the data of {name} are") };
+        let anew = anew.tables.get(name);
+        if anew.is_some_and(|anew| is_other(&table.input_hmac_sha256, &anew.input_hmac_sha256)) {
+            changed.push(format!("{data} those that the record is of"));
+        }
+    }
+    if is_other(&record.job_hmac_sha256, &anew.job_hmac_sha256) {
+        changed.push("the job is the one that the record is of".to_owned());
+    }
+    for (column, digest) in &record.hierarchies {
+        if anew.hierarchies.get(column).is_some_and(|anew| is_other(digest, anew)) {
+            changed.push(format!("the hierarchy of {column} is the one that the record is of"));
+        }
+    }
+    let finding =
+        |claim| Finding::new(ClaimKind::Files, claim, false, "it has another digest: it was changed since");
+    changed.into_iter().map(finding).collect()
+}
+
+/// Puts what was found of files in front of what was found in them.
+pub(crate) fn files_first(report: &mut Report, record: &Record, sha256: &[u8; 32], anew: Option<&Record>) {
+    let recorded = record.table().map(|table| table.file.sha256.as_str()).unwrap_or_default();
+    let release = same_file("the release", &hex(sha256), recorded);
+    let sources = anew.map_or(Vec::new(), |anew| changed_sources(record, anew));
+    report.findings.splice(0..0, [release].into_iter().chain(sources));
 }
 
 /// What is claimed of a record that is compared with the release alone, where `n_unknown` of the requirements need more.
