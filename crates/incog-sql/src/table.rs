@@ -1,0 +1,158 @@
+//! A table in an engine, as whoever plans a release sees it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use incog_core::frequency::FrequencySource;
+use incog_core::table::{Column, label};
+use incog_core::{Error, ErrorKind, Progress, Result};
+
+use crate::counts::{Counts, SharedEngine, lock};
+use crate::release::{self, Recoded};
+use crate::star::{Dimensions, Star, column};
+use crate::{Engine, From, Kind, Relation, SourceColumn, fetch};
+
+/// A column with more values than this is a name or a number of its own, and nothing that is generalized by a hierarchy.
+pub const MAX_VALUES: u64 = 1 << 22;
+
+/// How many bytes of groups may be here, unless somebody says so.
+pub const ROOM: u64 = 2 << 30;
+
+/// A table in an engine.
+#[derive(Debug)]
+pub struct Table {
+    engine: SharedEngine,
+    relation: Relation,
+    room: u64,
+    star: Mutex<Option<Arc<Star>>>,
+}
+
+impl Table {
+    /// Finds a table. `room` is how many bytes of groups may be kept here.
+    pub fn open(mut engine: Box<dyn Engine>, from: &From, room: Option<u64>) -> Result<Self> {
+        let relation = engine.relation(from)?;
+        Ok(Table {
+            engine: Arc::new(Mutex::new(engine)),
+            relation,
+            room: room.unwrap_or(ROOM),
+            star: Mutex::default(),
+        })
+    }
+
+    /// The engine, for whoever has more to say to it. Everybody else waits meanwhile.
+    pub fn engine(&self) -> MutexGuard<'_, Box<dyn Engine>> {
+        lock(&self.engine)
+    }
+
+    /// Which table it is.
+    pub fn relation(&self) -> &Relation {
+        &self.relation
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> Result<u64> {
+        self.number("counting rows", &format!("SELECT count(*) FROM {}", self.relation.from()))
+    }
+
+    fn number(&self, doing: &str, query: &str) -> Result<u64> {
+        let mut number = 0;
+        self.engine().rows(doing, query, &[Kind::Number], &mut |cells| {
+            number = cells[0].count()?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
+    /// A column that can be grouped by.
+    fn groupable(&self, name: &str) -> Result<&SourceColumn> {
+        let column = self.relation.column(name).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, format!("there is no column `{name}` in the database's table"))
+        })?;
+        if column.can_group {
+            return Ok(column);
+        }
+        Err(Error::input(format!(
+            "column `{name}` is of the type {}, whose values cannot be told apart and generalized",
+            column.of_type
+        ))
+        .with_hint(
+            "give it the role `other`, or read the table by a `query` that makes text or numbers of it",
+        ))
+    }
+
+    /// The distinct values of a column, as labels, with the rows of each.
+    pub fn values(&self, name: &str) -> Result<Vec<(String, u64)>> {
+        self.groupable(name)?;
+        let mut engine = self.engine();
+        let text = engine.dialect().text(&column(&**engine, name));
+        let query = format!(
+            "SELECT {text}, count(*) FROM {} GROUP BY 1 LIMIT {}",
+            self.relation.from(),
+            MAX_VALUES + 1
+        );
+        let mut values = Vec::new();
+        engine.rows(
+            "asking for the values of a column",
+            &query,
+            &[Kind::Text, Kind::Number],
+            &mut |cells| {
+                let label =
+                    cells[0].text().map_or_else(String::new, |text| label::of_text(text).into_owned());
+                values.push((label, cells[1].count()?));
+                Ok(())
+            },
+        )?;
+        if values.len() as u64 > MAX_VALUES {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                format!("column `{name}` has more than {MAX_VALUES} distinct values"),
+            )
+            .with_hint("is it an identifier? Otherwise read fewer digits of it by a `query`"));
+        }
+        // The same order each time, whatever the engine's.
+        values.sort_unstable();
+        Ok(values)
+    }
+
+    /// How many rows do not say whom they are about.
+    pub fn rows_about_nobody(&self, unit: &str) -> Result<u64> {
+        self.groupable(unit)?;
+        let query = {
+            let engine = self.engine();
+            let text = engine.dialect().text(&column(&**engine, unit));
+            format!(
+                "SELECT count(*) FILTER (WHERE {text} IS NULL OR {text} = '') FROM {}",
+                self.relation.from()
+            )
+        };
+        self.number("counting rows about nobody", &query)
+    }
+
+    /// Makes the star schema, and what counts it.
+    pub fn source(&self, dimensions: &Dimensions<'_>) -> Result<Box<dyn FrequencySource>> {
+        let mut engine = self.engine();
+        engine.check_temporary()?;
+        let star = Arc::new(Star::make(&mut **engine, &self.relation, dimensions)?);
+        drop(engine);
+        *self.star.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(&star));
+        let layout = Arc::clone(&dimensions.layout);
+        Ok(Box::new(Counts::new(Arc::clone(&self.engine), star, layout, self.room)))
+    }
+
+    /// Writes the release into a new table, whose name is written as SQL has it. It is not committed.
+    pub fn write(&self, table: &str, recoded: Recoded<'_>) -> Result<()> {
+        let star = self.star.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let star = star
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "a release was written before it was counted"))?;
+        release::write(&mut **self.engine(), &star, &self.relation, table, recoded)
+    }
+
+    /// All rows, copied here into columns that are empty.
+    pub fn fetch(&self, columns: &mut [Column], unit: Option<&str>, progress: &Progress) -> Result<()> {
+        for column in columns.iter() {
+            if column.role() == incog_core::table::Role::QuasiIdentifier {
+                self.groupable(column.name())?;
+            }
+        }
+        fetch::rows(&mut **self.engine(), &self.relation, columns, unit, progress)
+    }
+}
