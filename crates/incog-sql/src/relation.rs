@@ -1,5 +1,7 @@
 //! Which table, and what are its columns?
 
+use incog_core::{Error, Result};
+
 /// What a table is read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum From {
@@ -31,6 +33,22 @@ pub struct SourceColumn {
     pub is_text: bool,
     /// Can its values be told apart and generalized? Not those of documents, lists and the like.
     pub can_group: bool,
+}
+
+impl SourceColumn {
+    /// Fails where values cannot be told apart and generalized.
+    pub fn check_groupable(&self) -> Result<()> {
+        if self.can_group {
+            return Ok(());
+        }
+        let (name, of_type) = (&self.name, &self.of_type);
+        Err(Error::input(format!(
+            "column `{name}` is of the type {of_type}, whose values cannot be told apart and generalized"
+        ))
+        .with_hint(
+            "give it the role `other`, or read the table by a `query` that makes text or numbers of it",
+        ))
+    }
 }
 
 impl Relation {

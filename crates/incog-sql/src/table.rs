@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use incog_core::frequency::FrequencySource;
-use incog_core::table::{Column, label};
+use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::counts::{Counts, SharedEngine, lock};
 use crate::release::{self, Recoded};
 use crate::star::{Dimensions, Star, column};
-use crate::{Engine, From, Kind, Relation, SourceColumn, fetch};
+use crate::{Engine, From, Kind, Relation, fetch};
 
 /// A column with more values than this is a name or a number of its own, and nothing that is generalized by a hierarchy.
-pub const MAX_VALUES: u64 = 1 << 22;
+pub(crate) const MAX_VALUES: u64 = 1 << 22;
 
 /// How many bytes of groups may be here, unless somebody says so.
-pub const ROOM: u64 = 2 << 30;
+pub(crate) const ROOM: u64 = 2 << 30;
 
 /// A table in an engine.
 #[derive(Debug)]
@@ -62,26 +62,8 @@ impl Table {
         Ok(number)
     }
 
-    /// A column that can be grouped by.
-    fn groupable(&self, name: &str) -> Result<&SourceColumn> {
-        let column = self.relation.column(name).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, format!("there is no column `{name}` in the database's table"))
-        })?;
-        if column.can_group {
-            return Ok(column);
-        }
-        Err(Error::input(format!(
-            "column `{name}` is of the type {}, whose values cannot be told apart and generalized",
-            column.of_type
-        ))
-        .with_hint(
-            "give it the role `other`, or read the table by a `query` that makes text or numbers of it",
-        ))
-    }
-
-    /// The distinct values of a column, as labels, with the rows of each.
-    pub fn values(&self, name: &str) -> Result<Vec<(String, u64)>> {
-        self.groupable(name)?;
+    /// The distinct values of a column with the rows of each; `None` is null.
+    pub fn values(&self, name: &str) -> Result<Vec<(Option<String>, u64)>> {
         let mut engine = self.engine();
         let text = engine.dialect().text(&column(&**engine, name));
         let query = format!(
@@ -95,9 +77,7 @@ impl Table {
             &query,
             &[Kind::Text, Kind::Number],
             &mut |cells| {
-                let label =
-                    cells[0].text().map_or_else(String::new, |text| label::of_text(text).into_owned());
-                values.push((label, cells[1].count()?));
+                values.push((cells[0].text().map(str::to_owned), cells[1].count()?));
                 Ok(())
             },
         )?;
@@ -115,7 +95,6 @@ impl Table {
 
     /// How many rows do not say whom they are about.
     pub fn rows_about_nobody(&self, unit: &str) -> Result<u64> {
-        self.groupable(unit)?;
         let query = {
             let engine = self.engine();
             let text = engine.dialect().text(&column(&**engine, unit));
@@ -148,11 +127,6 @@ impl Table {
 
     /// All rows, copied here into columns that are empty.
     pub fn fetch(&self, columns: &mut [Column], unit: Option<&str>, progress: &Progress) -> Result<()> {
-        for column in columns.iter() {
-            if column.role() == incog_core::table::Role::QuasiIdentifier {
-                self.groupable(column.name())?;
-            }
-        }
         fetch::rows(&mut **self.engine(), &self.relation, columns, unit, progress)
     }
 }

@@ -94,7 +94,9 @@ impl Postgres {
             [table] => (None, table),
             [schema, table] => (Some(schema), table),
             _ => {
-                return Err(Error::input(format!("`{name}` is no name of a table: write it as schema.table")));
+                return Err(Error::input(format!(
+                    "`{name}` is no name of a table: write it as schema.table"
+                )));
             }
         };
         let doing = format!("looking where to make the table {name}");

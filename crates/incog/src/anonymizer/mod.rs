@@ -145,7 +145,7 @@ impl Anonymizer {
     pub fn data(mut self, input: impl Into<Input>) -> Self {
         let input = input.into();
         if let Some(job) = self.table("other data") {
-            job.input.path = Paths::of(input.paths());
+            job.input = job.input.clone().with_paths(Paths::of(input.paths()));
             job.lines.forget(&["input", "path"]);
             self.input = input;
         }
@@ -372,7 +372,7 @@ impl Anonymizer {
     /// Reads the data and checks everything that is said against them; nothing is searched or written.
     pub fn check(self) -> Result<()> {
         match &self.job {
-            AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
+            AnyJob::Table(_) => self.plan(Asked::COUNTED).map(|_| ()),
             AnyJob::Database(job) => {
                 self.check_calls()?;
                 DatabasePlan::new(job, &self.progress).map(|_| ())
@@ -409,7 +409,7 @@ impl Anonymizer {
     /// ```
     pub fn decide(self) -> Result<Decided> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan(Asked::COUNTED)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => Ok(Decided::new(plan, *found)),
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
