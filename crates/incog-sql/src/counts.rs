@@ -21,8 +21,9 @@ use incog_core::group::Demand;
 use incog_core::lattice::Grouping;
 use incog_core::{Error, Result};
 
+use crate::engine::{SharedEngine, lock};
 use crate::star::{KEYS, Star, analyze, too_many};
-use crate::{Cell, Engine, Kind};
+use crate::{Cell, Kind};
 
 /// What a group takes while it is fetched and merged, in bytes.
 const BYTES_OF_A_GROUP: u64 = 96;
@@ -32,14 +33,6 @@ const SAMPLE: f64 = 50_000.0;
 
 /// A node is kept as a table where it has at most this part of the rows that it was counted from.
 const KEPT_PART: u64 = 4;
-
-/// An engine that several callers share.
-pub(crate) type SharedEngine = Arc<Mutex<Box<dyn Engine>>>;
-
-/// Locks an engine. Whoever panicked with it left it between two statements, or its connection is of no use any more, which it says itself.
-pub(crate) fn lock(engine: &SharedEngine) -> MutexGuard<'_, Box<dyn Engine>> {
-    engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// Counts keys in an engine.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 //! [`Dialect`]. All calls are about one unchanging state of the tables (a snapshot), from the first to the last.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use incog_core::{Error, ErrorKind, Result};
 
@@ -57,6 +58,19 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// A table that is yet to be written.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// What it is called while it is written, as it stands in statements.
+    pub working: String,
+    /// What it is to be called, as it stands in statements.
+    pub name: String,
+    /// Its name without a schema, as it stands in statements.
+    pub(crate) own_name: String,
+    /// The number of the table that it replaces.
+    pub(crate) replaces: Option<u32>,
+}
+
 /// An engine with a connection, and what it sees does not change.
 ///
 /// # Contract
@@ -87,6 +101,14 @@ pub trait Engine: fmt::Debug + Send {
         each: &mut dyn FnMut(&[Cell<'_>]) -> Result<()>,
     ) -> Result<()>;
 
+    /// The same for an answer of texts alone.
+    fn texts(
+        &mut self,
+        doing: &str,
+        query: &str,
+        each: &mut dyn FnMut(&[Option<&str>]) -> Result<()>,
+    ) -> Result<()>;
+
     /// Fills a temporary table, whose columns are texts and numbers, with rows of texts.
     fn fill(
         &mut self,
@@ -95,6 +117,27 @@ pub trait Engine: fmt::Debug + Send {
         rows: &mut dyn Iterator<Item = Vec<Option<String>>>,
     ) -> Result<()>;
 
+    /// Finds the place of a table that is yet to be written, and fails if it may not be: because of what is there, or permissions.
+    fn target(&mut self, name: &str, replace: bool) -> Result<Target>;
+
+    /// Copies rows of texts into a table that was made here; `next` fills in a row until there is none.
+    fn copy_in(
+        &mut self,
+        table: &str,
+        next: &mut dyn FnMut(&mut Vec<Option<String>>) -> Result<bool>,
+    ) -> Result<()>;
+
+    /// Gives a table that was written the name that it is to have, in the place of what it replaces.
+    fn put_in_place(&mut self, target: &Target) -> Result<()>;
+
     /// Makes what was written visible for others.
     fn commit(&mut self) -> Result<()>;
+}
+
+/// An engine that several callers share.
+pub type SharedEngine = Arc<Mutex<Box<dyn Engine>>>;
+
+/// Locks an engine. Whoever panicked with it left it between two statements, or its connection is of no use any more, which it says itself.
+pub fn lock(engine: &SharedEngine) -> MutexGuard<'_, Box<dyn Engine>> {
+    engine.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -43,6 +43,6 @@ mod table;
 pub mod postgres;
 
 pub use dialect::Dialect;
-pub use engine::{Cell, Engine, Kind};
+pub use engine::{Cell, Engine, Kind, SharedEngine, Target, lock};
 pub use relation::{From, Relation, SourceColumn};
 pub use table::Table;

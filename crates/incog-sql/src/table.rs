@@ -6,7 +6,8 @@ use incog_core::frequency::FrequencySource;
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Progress, Result};
 
-use crate::counts::{Counts, SharedEngine, lock};
+use crate::counts::Counts;
+use crate::engine::{SharedEngine, lock};
 use crate::release::{self, Recoded};
 use crate::star::{Dimensions, Star, column};
 use crate::{Engine, From, Kind, Relation, fetch};
@@ -41,6 +42,11 @@ impl Table {
     /// The engine, for whoever has more to say to it. Everybody else waits meanwhile.
     pub fn engine(&self) -> MutexGuard<'_, Box<dyn Engine>> {
         lock(&self.engine)
+    }
+
+    /// The same for whoever keeps it.
+    pub fn shared(&self) -> SharedEngine {
+        Arc::clone(&self.engine)
     }
 
     /// Which table it is.

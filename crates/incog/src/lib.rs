@@ -327,8 +327,8 @@ pub use report::trace::TraceReport;
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
 pub use publish::record::{
-    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, RecodingPart, Record,
-    SensitivePart, TablePart, Trust,
+    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PlacesPart, PrivateKey, PublicKey, RecodingPart,
+    Record, SensitivePart, TablePart, Trust,
 };
 
 // A first job for a table that nobody described.

@@ -49,7 +49,7 @@ fn of_server(doing: &str, error: &DbError) -> Error {
     let (kind, is_told) = match class {
         // Connections, authorizations, names and syntax, catalogues and schemas.
         "08" => (ErrorKind::Io, true),
-        "28" | "3D" | "3F" => (ErrorKind::Input, true),
+        "28" | "2B" | "3D" | "3F" => (ErrorKind::Input, true),
         // What is ambiguous, unknown or not permitted; but an index or function may quote values.
         "42" if !["P22", "804"].contains(&detail) => (ErrorKind::Input, true),
         // States of transactions, resources, locks, and what an operator does.

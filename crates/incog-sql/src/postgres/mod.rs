@@ -26,7 +26,7 @@ use crate::postgres::copy::{Tuples, write_row};
 use crate::postgres::error::{failed, failed_io};
 use crate::postgres::login::Login;
 use crate::postgres::tls::Tls;
-use crate::{Cell, Dialect, Engine, From, Kind, Relation, SourceColumn};
+use crate::{Cell, Dialect, Engine, From, Kind, Relation, SourceColumn, Target};
 
 /// What cells look like as text, and that nobody waits for a client that waits for nothing.
 const SESSION: &str = "\
@@ -73,22 +73,16 @@ impl Postgres {
     }
 
     /// A table or view by its name, as it stands in statements and with what it is called.
-    pub fn find_table(&mut self, name: &str) -> Result<Option<FoundTable>> {
+    fn find_table(&mut self, name: &str) -> Result<Option<FoundTable>> {
         let doing = format!("looking for the table {name}");
-        let query = "SELECT c.oid, n.nspname, c.relname, c.relkind::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname) \
-                     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)";
+        let query = "SELECT c.oid, c.relkind::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname) FROM pg_class c \
+                     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass($1)";
         let row = self.client.query_opt(query, &[&name]).map_err(|error| failed(&doing, &error))?;
-        Ok(row.map(|row| FoundTable {
-            oid: row.get(0),
-            schema: row.get(1),
-            name: row.get(2),
-            kind: row.get::<_, String>(3),
-            sql: row.get(4),
-        }))
+        Ok(row.map(|row| FoundTable { oid: row.get(0), kind: row.get(1), sql: row.get(2) }))
     }
 
-    /// A table that is yet to be made: its name with its schema, as it stands in statements. Fails where the role may not make it.
-    pub fn new_table(&mut self, name: &str) -> Result<NewTable> {
+    /// The schema of a table that is yet to be made, and its name. Fails where the role may not make it.
+    fn new_table(&mut self, name: &str) -> Result<(String, String)> {
         let parts = parts_of_name(name)?;
         let (schema, table) = match parts.as_slice() {
             [table] => (None, table),
@@ -100,58 +94,25 @@ impl Postgres {
             }
         };
         let doing = format!("looking where to make the table {name}");
-        let query = "SELECT n.nspname, has_schema_privilege(n.oid, 'CREATE') FROM pg_namespace n \
+        let query = "SELECT n.nspname::text, has_schema_privilege(n.oid, 'CREATE') FROM pg_namespace n \
                      WHERE n.nspname = coalesce($1, current_schema()::text)";
         let found = self.client.query_opt(query, &[&schema]).map_err(|error| failed(&doing, &error))?;
         let Some(row) = found else {
             return Err(Error::input(format!("there is no schema for the table {name}")));
         };
-        let (schema, may_create): (String, bool) = (row.get(0), row.get(1));
-        if !may_create {
+        if !row.get::<_, bool>(1) {
             return Err(Error::input(format!("this role may not make tables in the schema of {name}"))
                 .with_hint("ask for the permission: GRANT CREATE ON SCHEMA"));
         }
-        Ok(NewTable { schema, table: table.clone() })
+        Ok((row.get(0), table.clone()))
     }
 
     /// Has a table been read in this transaction, itself or behind a view? Then it must not be replaced.
-    pub fn was_read(&mut self, oid: u32) -> Result<bool> {
+    fn was_read(&mut self, oid: u32) -> Result<bool> {
         let query = "SELECT count(*) > 0 FROM pg_locks WHERE pid = pg_backend_pid() AND relation = $1 \
                      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         let row = self.client.query_one(query, &[&oid]);
         row.map(|row| row.get(0)).map_err(|error| failed("looking at locks", &error))
-    }
-
-    /// The role, and whether two URLs lead to one database.
-    pub fn is_same_database(a: &str, b: &str) -> Result<bool> {
-        Ok(Postgres::shown_of(a)? == Postgres::shown_of(b)?)
-    }
-
-    /// Copies rows into a table that this transaction has made; each row is written by `next` until it has none.
-    pub fn copy_in(
-        &mut self,
-        table: &str,
-        next: &mut dyn FnMut(&mut Vec<Option<String>>) -> Result<bool>,
-    ) -> Result<()> {
-        let doing = "writing the release";
-        let statement = format!("COPY {table} FROM STDIN");
-        let mut writer = self.client.copy_in(&statement).map_err(|error| failed(doing, &error))?;
-        let (mut row, mut bytes) = (Vec::new(), Vec::with_capacity(BLOCK * 2));
-        loop {
-            let is_any = next(&mut row)?;
-            if is_any {
-                write_row(&row, &mut bytes);
-            }
-            if bytes.len() >= BLOCK || !is_any {
-                writer.write_all(&bytes).map_err(|error| failed_io(doing, &error))?;
-                bytes.clear();
-            }
-            if !is_any {
-                break;
-            }
-        }
-        writer.finish().map_err(|error| failed(doing, &error))?;
-        Ok(())
     }
 
     /// What types the columns of an answer have, by their numbers: what they are called, and their kinds.
@@ -186,38 +147,22 @@ impl Postgres {
 }
 
 /// A table that is there.
-#[derive(Debug, Clone)]
-pub struct FoundTable {
-    /// Its number.
-    pub oid: u32,
-    /// Its schema.
-    pub schema: String,
-    /// Its name.
-    pub name: String,
+struct FoundTable {
+    oid: u32,
     /// `r` for a table, `v` for a view, ...
-    pub kind: String,
-    /// Both as they stand in statements.
-    pub sql: String,
+    kind: String,
+    /// Schema and name as they stand in statements.
+    sql: String,
 }
 
-/// A table that is yet to be made.
-#[derive(Debug, Clone)]
-pub struct NewTable {
-    /// Its schema.
-    pub schema: String,
-    /// Its name.
-    pub table: String,
-}
-
-impl NewTable {
-    /// The name as it stands in statements.
-    pub fn sql(&self) -> String {
-        format!("{}.{}", PostgreSql.identifier(&self.schema), PostgreSql.identifier(&self.table))
-    }
+/// Why what was read must stay.
+fn would_replace_the_source(name: &str) -> Error {
+    Error::input(format!("the release would replace {name}, which the data are read from"))
+        .with_hint("choose another table")
 }
 
 /// The parts of a name as SQL writes it: folded to lower case unless in quotes.
-pub fn parts_of_name(name: &str) -> Result<Vec<String>> {
+fn parts_of_name(name: &str) -> Result<Vec<String>> {
     let wrong = || {
         Error::input(format!("`{name}` is no name of a table"))
             .with_hint("tables are named as in SQL: schema.table, and \"Odd Name\" in quotes")
@@ -314,6 +259,26 @@ impl Engine for Postgres {
         read_rows(doing, reader, kinds, each)
     }
 
+    fn texts(
+        &mut self,
+        doing: &str,
+        query: &str,
+        each: &mut dyn FnMut(&[Option<&str>]) -> Result<()>,
+    ) -> Result<()> {
+        let statement = format!("COPY ({query}) TO STDOUT (FORMAT binary)");
+        let reader = self.client.copy_out(&statement).map_err(|error| failed(doing, &error))?;
+        let mut tuples = Tuples::new(reader).map_err(|error| failed_io(doing, &error))?;
+        while tuples.advance().map_err(|error| failed_io(doing, &error))? {
+            let cell = |at: usize| tuples.cell(at).map(std::str::from_utf8).transpose();
+            let cells: std::result::Result<Vec<_>, _> = (0..tuples.len()).map(cell).collect();
+            each(
+                &cells
+                    .map_err(|_| Error::new(ErrorKind::Internal, format!("{doing}: an answer is no text")))?,
+            )?;
+        }
+        Ok(())
+    }
+
     fn fill(
         &mut self,
         doing: &str,
@@ -335,6 +300,68 @@ impl Engine for Postgres {
         writer.write_all(&bytes).map_err(|error| failed_io(doing, &error))?;
         writer.finish().map_err(|error| failed(doing, &error))?;
         Ok(())
+    }
+
+    fn target(&mut self, name: &str, replace: bool) -> Result<Target> {
+        let (schema, table) = self.new_table(name)?;
+        let own_name = PostgreSql.identifier(&table);
+        let schema = PostgreSql.identifier(&schema);
+        let name = format!("{schema}.{own_name}");
+        let replaces = match self.find_table(&name)? {
+            None => None,
+            Some(_) if !replace => {
+                return Err(Error::input(format!("the table {name} is there already"))
+                    .with_hint("choose another name, or write if_exists = \"replace\" in [output]"));
+            }
+            Some(found) if found.kind != "r" => {
+                return Err(Error::input(format!("{name} is no plain table, and only tables are replaced"))
+                    .with_hint("choose another name"));
+            }
+            Some(found) => Some(found.oid),
+        };
+        if let Some(oid) = replaces
+            && self.was_read(oid)?
+        {
+            return Err(would_replace_the_source(&name));
+        }
+        let pid = self.client.query_one("SELECT pg_backend_pid()", &[]);
+        let pid: i32 = pid.map(|row| row.get(0)).map_err(|error| failed("looking for a name", &error))?;
+        let working = format!("{schema}.incog_unfinished_{pid}");
+        Ok(Target { working, name, own_name, replaces })
+    }
+
+    fn copy_in(
+        &mut self,
+        table: &str,
+        next: &mut dyn FnMut(&mut Vec<Option<String>>) -> Result<bool>,
+    ) -> Result<()> {
+        let doing = "writing the release";
+        let statement = format!("COPY {table} FROM STDIN");
+        let mut writer = self.client.copy_in(&statement).map_err(|error| failed(doing, &error))?;
+        let (mut row, mut bytes) = (Vec::new(), Vec::with_capacity(BLOCK * 2));
+        while next(&mut row)? {
+            write_row(&row, &mut bytes);
+            if bytes.len() >= BLOCK {
+                writer.write_all(&bytes).map_err(|error| failed_io(doing, &error))?;
+                bytes.clear();
+            }
+        }
+        writer.write_all(&bytes).map_err(|error| failed_io(doing, &error))?;
+        writer.finish().map_err(|error| failed(doing, &error))?;
+        Ok(())
+    }
+
+    fn put_in_place(&mut self, target: &Target) -> Result<()> {
+        let Target { working, name, own_name, replaces } = target;
+        let mut statement = format!("ALTER TABLE {working} RENAME TO {own_name}");
+        if let Some(oid) = *replaces {
+            // Read meanwhile, by a view perhaps.
+            if self.was_read(oid)? {
+                return Err(would_replace_the_source(name));
+            }
+            statement = format!("DROP TABLE {name}; {statement}");
+        }
+        self.run("putting the release in its place", &statement)
     }
 
     fn commit(&mut self) -> Result<()> {

@@ -108,7 +108,7 @@ fn check_with_local_record(
 /// What anybody can see of a released file.
 fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Observed<'a> {
     let columns = released.header().iter().map(|&name| name.to_owned()).collect();
-    Observed { report, columns, sha256, input: None }
+    Observed { report, columns, sha256: Some(sha256), input: None }
 }
 
 /// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that

@@ -139,7 +139,7 @@ impl fmt::Display for ReleaseReport {
 
 impl ReleaseReport {
     /// What there is to say of a release of this plan.
-    pub(crate) fn new(plan: &Plan, made: &VerifiedRelease) -> Result<Self> {
+    pub(crate) fn new<R>(plan: &Plan, made: &VerifiedRelease<R>) -> Result<Self> {
         let VerifiedRelease { statistics, local, costs, .. } = made;
         let mut notes = plan.notes.clone();
         notes.extend(made.notes.iter().cloned());

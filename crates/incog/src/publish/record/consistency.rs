@@ -79,8 +79,12 @@ impl Record {
         }
         record.hierarchies = hierarchies(job, None, None).unwrap_or_default();
         record.scores.extend(self.known_scores(job, table, seen, rows));
-        let file =
-            FilePart { name: None, sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
+        let file = FilePart {
+            name: None,
+            sha256: seen.sha256.as_ref().map_or_else(String::new, |digest| hex::hex(digest)),
+            rows,
+            columns: seen.columns.clone(),
+        };
         for part in record.tables.values_mut() {
             part.file = file.clone();
             part.quasi_identifiers.clone_from(&quasi_identifiers);

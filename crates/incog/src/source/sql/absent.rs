@@ -6,6 +6,11 @@ use incog_core::{Error, Progress, Result};
 use crate::source::sql::SqlInput;
 use crate::source::{Bindings, CellType, Engine};
 
+/// There is no database.
+pub(crate) fn place_of_url(_: &str) -> Option<String> {
+    None
+}
+
 /// There is none.
 #[derive(Debug)]
 pub(crate) enum SqlTable {}
@@ -17,6 +22,10 @@ impl SqlTable {
     }
 
     pub(crate) fn name(&self) -> &str {
+        match *self {}
+    }
+
+    pub(crate) fn place(&self) -> &str {
         match *self {}
     }
 

@@ -10,9 +10,9 @@ mod absent;
 mod present;
 
 #[cfg(not(feature = "postgres"))]
-pub(crate) use absent::SqlTable;
+pub(crate) use absent::{SqlTable, place_of_url};
 #[cfg(feature = "postgres")]
-pub(crate) use present::SqlTable;
+pub(crate) use present::{SqlConnection, SqlTable, place_of_url};
 
 use crate::job::{EngineJob, Job};
 

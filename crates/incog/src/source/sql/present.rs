@@ -1,16 +1,41 @@
 //! A table of PostgreSQL.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use incog_core::frequency::FrequencySource;
 use incog_core::table::Column;
 use incog_core::{Progress, Result};
 use incog_sql::postgres::Postgres;
 use incog_sql::star::Dimensions;
-use incog_sql::{From, Table};
+use incog_sql::{From, SharedEngine, Table, lock};
 
 use crate::source::sql::{SqlFrom, SqlInput};
 use crate::source::{Bindings, CellType, Engine};
+
+/// Where a URL leads, without whoever logs in.
+pub(crate) fn place_of_url(url: &str) -> Option<String> {
+    Postgres::shown_of(url).ok()
+}
+
+/// A connection on which a release is written.
+pub(crate) struct SqlConnection(SharedEngine);
+
+impl SqlConnection {
+    /// That of a table, whose snapshot it shares.
+    pub(crate) fn of(table: &SqlTable) -> Self {
+        SqlConnection(table.table.shared())
+    }
+
+    /// A new one.
+    pub(crate) fn open(url: &str) -> Result<Self> {
+        Ok(SqlConnection(Arc::new(Mutex::new(Box::new(Postgres::connect(url)?)))))
+    }
+
+    /// The engine. Everybody else waits meanwhile.
+    pub(crate) fn engine(&self) -> MutexGuard<'_, Box<dyn incog_sql::Engine>> {
+        lock(&self.0)
+    }
+}
 
 /// A table of a database, on a connection of its own that sees one snapshot of it.
 #[derive(Debug)]
