@@ -336,6 +336,11 @@ impl FrequencySource for Counts {
         Some(self.room)
     }
 
+    fn tells_sizes(&self) -> bool {
+        // Whoever cannot say is asked for groups, and tells then what is wrong.
+        !self.fits(&mut self.state()).unwrap_or(true)
+    }
+
     fn sizes(&self, grouping: &Grouping, by_persons: bool) -> Result<Option<Vec<(u64, u64)>>> {
         let mut state = self.state();
         if self.fits(&mut state)? {

@@ -127,8 +127,13 @@ pub trait FrequencySource: Sync {
         None
     }
 
-    /// How many groups have how many records, or persons, at a grouping: pairs of both, ascending. For sources that would rather tell
-    /// this than hand over all groups; `None` where groups are as cheap. Judges ask it to refuse nodes for their small groups.
+    /// Would it rather tell how large groups are ([`sizes`](Self::sizes)) than hand them all over?
+    fn tells_sizes(&self) -> bool {
+        false
+    }
+
+    /// How many groups have how many records, or persons, at a grouping: pairs of both. `None` where groups are as cheap. Judges ask it to
+    /// refuse nodes for their small groups.
     fn sizes(&self, grouping: &Grouping, by_persons: bool) -> Result<Option<Vec<(u64, u64)>>> {
         let _ = (grouping, by_persons);
         Ok(None)
