@@ -23,6 +23,8 @@ use crate::job::{AnyJob, DatabaseJob};
 use crate::plan::Asked;
 use crate::publish::check::{check_against_record, check_file, check_with_record};
 use crate::publish::record::{Key, PublicKey, Record, Trust};
+#[cfg(feature = "postgres")]
+use crate::publish::table_check::ReleasedTable;
 
 /// Checks a release, from whatever tool: a file, or the folder of a database.
 ///
@@ -49,6 +51,7 @@ use crate::publish::record::{Key, PublicKey, Record, Trust};
 pub struct Verifier {
     release: PathBuf,
     delimiter: Option<u8>,
+    table: Option<String>,
     recoding: RecodingClaim,
     against: Option<Anonymizer>,
     record: Option<PathBuf>,
@@ -69,6 +72,7 @@ impl Verifier {
         Verifier {
             release: release.into(),
             delimiter: None,
+            table: None,
             recoding: RecodingClaim::FullDomain,
             against: None,
             record: None,
@@ -76,6 +80,12 @@ impl Verifier {
             publisher: None,
             claims: None,
         }
+    }
+
+    /// The release is this table of a database, whose URL stands in the place of the file. Not needed where the job says so.
+    pub fn table(mut self, name: impl Into<String>) -> Self {
+        self.table = Some(name.into());
+        self
     }
 
     /// Compares with these data and this policy.
@@ -124,6 +134,11 @@ impl Verifier {
     pub fn verify(mut self) -> Result<Report> {
         let trust = Trust { key: self.key.as_ref(), publisher: self.publisher.as_ref() };
         let record = self.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
+        if let Some((url, table)) = self.in_database() {
+            let mut report = self.check_database_table(url, table, record.as_ref())?;
+            report.findings.extend(record.and_then(|record| self.signed(record)));
+            return Ok(report);
+        }
         let mut report = match self.against.take() {
             Some(Anonymizer { job: AnyJob::Database(job), progress, .. }) => {
                 let plan =
@@ -136,6 +151,49 @@ impl Verifier {
         }?;
         report.findings.extend(record.and_then(|record| self.signed(record)));
         Ok(report)
+    }
+
+    /// Where the release is, if it is a table of a database: its URL and its name.
+    fn in_database(&self) -> Option<(String, String)> {
+        let release = self.release.to_string_lossy().into_owned();
+        if let Some(table) = &self.table {
+            return Some((release, table.clone()));
+        }
+        let Some(Anonymizer { job: AnyJob::Table(job), .. }) = &self.against else { return None };
+        Some((job.output.as_ref()?.url.clone()?, release))
+    }
+
+    /// A release that is a table of a database.
+    #[cfg(feature = "postgres")]
+    fn check_database_table(
+        &mut self,
+        url: String,
+        table: String,
+        record: Option<&Record>,
+    ) -> Result<Report> {
+        let released = ReleasedTable { url, table };
+        let key = self.key.as_ref();
+        match (self.against.take(), record) {
+            (Some(anonymizer), record) => {
+                let progress = Arc::clone(&anonymizer.progress);
+                let asked = if anonymizer.may_stay() { Asked::COUNTED } else { Asked::ONE };
+                let plan = match record {
+                    Some(record) => anonymizer.like(record, key)?.plan(asked)?,
+                    None => anonymizer.plan(asked)?,
+                };
+                released.check_with(&plan, record, key, &progress)
+            }
+            (None, Some(record)) => released.check_against_record(record),
+            (None, None) => {
+                let claims = self.claims.as_ref().ok_or_else(nothing_to_compare_with)?;
+                released.check_alone(claims)
+            }
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn check_database_table(&mut self, _: String, _: String, _: Option<&Record>) -> Result<Report> {
+        Err(Error::input("this incog was built without PostgreSQL"))
     }
 
     /// Against the job and the data of one table.
@@ -164,10 +222,7 @@ impl Verifier {
             _ if release.is_dir() => Err(self.is_a_folder(record)),
             Some(record) => check_against_record(release, record, delimiter),
             None => {
-                let claims = self.claims.as_ref().ok_or_else(|| {
-                    Error::input("nothing is said that the release could be compared with")
-                        .with_hint("give the job with its data, the record, or claims")
-                })?;
+                let claims = self.claims.as_ref().ok_or_else(nothing_to_compare_with)?;
                 Ok(check(&*read_release(release, delimiter)?, claims))
             }
         }
@@ -208,4 +263,9 @@ impl Verifier {
         };
         Some(Finding::new(ClaimKind::Signature, "the record is signed", true, found))
     }
+}
+
+fn nothing_to_compare_with() -> Error {
+    Error::input("nothing is said that the release could be compared with")
+        .with_hint("give the job with its data, the record, or claims")
 }

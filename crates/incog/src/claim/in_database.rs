@@ -118,7 +118,9 @@ pub(crate) fn verified_in_database(
 }
 
 /// Checks a table of the database that the plan's input is in.
-pub(crate) fn check_table(plan: &Plan, sql: &SqlTable, table: &str) -> Result<Report> {
+///
+/// Returns its columns, too.
+pub(crate) fn check_table(plan: &Plan, sql: &SqlTable, table: &str) -> Result<(Report, Vec<String>)> {
     let relation = sql.table().engine().relation(&incog_sql::From::Table(table.to_owned()))?;
     let columns = relation.columns.iter().map(|column| column.name.clone()).collect();
     let mut release = TableInDatabase { table: relation.sql, columns, rows: 0 };
@@ -126,7 +128,7 @@ pub(crate) fn check_table(plan: &Plan, sql: &SqlTable, table: &str) -> Result<Re
     let mut engine = sql.table().engine();
     let mut asked = Asked { engine: &mut **engine, failed: None };
     match check_in_database(&mut asked, &mut release, &claims_of_release(plan)?, Some(&source)) {
-        Ok(report) => Ok(report),
+        Ok(report) => Ok((report, release.columns)),
         Err(problem) => Err(asked.error(problem)),
     }
 }

@@ -65,15 +65,26 @@ pub(crate) fn check_with_record(
     }
     let input = Collected(Cow::Borrowed(&plan.table));
     let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
+    let difference = difference_at_levels(plan, &seen(&report, &*released, Some(sha256)), record, key)?;
+    report.findings.push(compared(difference, IS_WHAT_ALL_SAY));
+    Ok(report)
+}
+
+/// The first thing in which a record differs from the one that is made anew, of a release at the levels of this plan.
+pub(crate) fn difference_at_levels(
+    plan: &Plan,
+    seen: &Observed<'_>,
+    record: &Record,
+    key: Option<&Key>,
+) -> Result<Option<String>> {
     let costs = plan.costs()?;
     let (problem, bottom) = (plan.problem(), vec![0; plan.attributes.len()]);
     let set = problem.count(&Grouping::of_levels(&bottom))?;
     let node = Statistics::new(problem, &plan.attributes, bottom, &set)?;
     let cost = Cost { costs: &costs, statistics: &node, local: None };
-    let anew = Record::new(plan, &seen(&report, &*released, sha256), &cost, key)?;
+    let anew = Record::new(plan, seen, &cost, key)?;
     plan.check_hierarchies()?;
-    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
-    Ok(report)
+    Ok(record.first_difference(&anew))
 }
 
 /// The same where recoding is local: what is measured is measured from the released labels.
@@ -95,7 +106,7 @@ fn check_with_local_record(
         Some(local) => {
             let costs = plan.costs()?.with_domains(&domains);
             let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
-            let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
+            let anew = Record::new(plan, &seen(&report, released, Some(sha256)), &cost, key)?;
             plan.check_hierarchies()?;
             record.first_difference(&anew)
         }
@@ -106,9 +117,9 @@ fn check_with_local_record(
 }
 
 /// What anybody can see of a released file.
-fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Observed<'a> {
+pub(crate) fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: Option<[u8; 32]>) -> Observed<'a> {
     let columns = released.header().iter().map(|&name| name.to_owned()).collect();
-    Observed { report, columns, sha256: Some(sha256), input: None }
+    Observed { report, columns, sha256, input: None }
 }
 
 /// Checks a released file against its record alone: what everybody can recompute. Without a delimiter it is the one that
@@ -118,7 +129,16 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     let job = record.job().ok().and_then(AnyJob::table);
     let given = job.as_ref().and_then(|job| delimiter_of(job).ok().flatten());
     let (released, sha256) = read_with_digest(release, None, delimiter.or(given))?;
-    let released = released.labels;
+    check_labels_against_record(&*released.labels, Some(sha256), record)
+}
+
+/// The same for a release that was read already; a table of a database has no digest.
+pub(crate) fn check_labels_against_record(
+    released: &dyn Labels,
+    sha256: Option<[u8; 32]>,
+    record: &Record,
+) -> Result<Report> {
+    let job = record.job().ok().and_then(AnyJob::table);
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let known: Vec<SensitiveClaim> = record
         .claims
@@ -143,14 +163,14 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
         sensitive: on_columns(sensitive.into_iter(), known),
         source: None,
     };
-    let mut report = check(&*released, &claims);
+    let mut report = check(released, &claims);
     if record.claims.unit.is_some() {
         // Only the publisher can count persons. But as many persons as k have at least as many rows.
         for finding in report.findings.iter_mut().filter(|finding| finding.kind == ClaimKind::Anonymity) {
             finding.claim += " (of rows; persons can be counted with the job and the data)";
         }
     }
-    let seen = seen(&report, &*released, sha256);
+    let seen = seen(&report, released, sha256);
     let labels = |name: &str| {
         let at = released.header().iter().position(|column| *column == name)?;
         Some(released.column(at).labels.len() as u64)

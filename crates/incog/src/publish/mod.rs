@@ -10,6 +10,8 @@ pub(crate) mod record;
 pub(crate) mod sink;
 #[cfg(feature = "postgres")]
 pub(crate) mod table;
+#[cfg(feature = "postgres")]
+pub(crate) mod table_check;
 
 use incog_core::{Progress, Result};
 

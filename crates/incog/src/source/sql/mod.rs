@@ -44,6 +44,13 @@ impl std::fmt::Debug for SqlInput {
 }
 
 impl SqlInput {
+    /// A table, as it is.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn of_table(url: &str, table: &str) -> Self {
+        let (url, from) = (url.to_owned(), SqlFrom::Table(table.to_owned()));
+        SqlInput { url, from, unit: None, room: None, engine: None }
+    }
+
     /// The table of a database, if the job names one.
     pub(crate) fn of_job(job: &Job) -> Option<Self> {
         let input = &job.input;

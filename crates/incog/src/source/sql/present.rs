@@ -72,6 +72,11 @@ impl SqlTable {
         &self.table
     }
 
+    /// The names of its columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.table.relation().columns.iter().map(|column| column.name.clone()).collect()
+    }
+
     /// What the cells of each column may be read as.
     pub(crate) fn types(&self) -> Vec<CellType> {
         let of = |is_text: bool| if is_text { CellType::Text } else { CellType::Open };
@@ -97,7 +102,7 @@ impl SqlTable {
 
 impl Engine for SqlTable {
     fn header(&self) -> Result<Vec<String>> {
-        Ok(self.table.relation().columns.iter().map(|column| column.name.clone()).collect())
+        Ok(self.names())
     }
 
     fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>> {
