@@ -82,8 +82,14 @@ impl Schema {
 
     /// Runs the binary in the folder.
     pub(crate) fn incog(&self, arguments: &[&str]) -> Said {
+        self.incog_with(arguments, &[])
+    }
+
+    /// The same with variables.
+    pub(crate) fn incog_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Said {
         let output = Command::new(env!("CARGO_BIN_EXE_incog"))
             .args(arguments)
+            .envs(variables.iter().copied())
             .current_dir(self.folder.path())
             .output()
             .unwrap();
