@@ -40,6 +40,8 @@ pub struct Counts {
     engine: SharedEngine,
     star: Arc<Star>,
     layout: Arc<KeyLayout>,
+    /// For each attribute whose lowest level is ruled out, the rows of each value.
+    values: Vec<Option<Vec<u64>>>,
     /// How many bytes of groups may be here.
     room: u64,
     state: Mutex<State>,
@@ -66,8 +68,14 @@ struct Kept {
 }
 
 impl Counts {
-    pub(crate) fn new(engine: SharedEngine, star: Arc<Star>, layout: Arc<KeyLayout>, room: u64) -> Self {
-        Counts { engine, star, layout, room, state: Mutex::default() }
+    pub(crate) fn new(
+        engine: SharedEngine,
+        star: Arc<Star>,
+        layout: Arc<KeyLayout>,
+        values: Vec<Option<Vec<u64>>>,
+        room: u64,
+    ) -> Self {
+        Counts { engine, star, layout, values, room, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -334,6 +342,10 @@ impl FrequencySource for Counts {
 
     fn room(&self) -> Option<u64> {
         Some(self.room)
+    }
+
+    fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {
+        self.values.get(attribute)?.as_deref()
     }
 
     fn tells_sizes(&self) -> bool {

@@ -1,5 +1,6 @@
 //! A table in an engine, as whoever plans a release sees it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use incog_core::frequency::FrequencySource;
@@ -25,6 +26,8 @@ pub struct Table {
     relation: Relation,
     room: u64,
     star: Mutex<Option<Arc<Star>>>,
+    /// The rows of each value of the columns that were asked for, in the order in which the values were told.
+    rows_of_values: Mutex<BTreeMap<String, Vec<u64>>>,
 }
 
 impl Table {
@@ -36,6 +39,7 @@ impl Table {
             relation,
             room: room.unwrap_or(ROOM),
             star: Mutex::default(),
+            rows_of_values: Mutex::default(),
         })
     }
 
@@ -96,7 +100,13 @@ impl Table {
         }
         // The same order each time, whatever the engine's.
         values.sort_unstable();
+        let rows = values.iter().map(|(_, rows)| *rows).collect();
+        self.rows_of_values().insert(name.to_owned(), rows);
         Ok(values)
+    }
+
+    fn rows_of_values(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u64>>> {
+        self.rows_of_values.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// How many rows do not say whom they are about.
@@ -120,7 +130,14 @@ impl Table {
         drop(engine);
         *self.star.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(&star));
         let layout = Arc::clone(&dimensions.layout);
-        Ok(Box::new(Counts::new(Arc::clone(&self.engine), star, layout, self.room)))
+        // Where the lowest level is ruled out, no counts of groups say how many rows a value has.
+        let known = self.rows_of_values();
+        let values = dimensions.attributes.iter().map(|attribute| {
+            let rows = known.get(attribute.name()).filter(|_| attribute.level_number(0) > 0);
+            rows.cloned()
+        });
+        let values = values.collect();
+        Ok(Box::new(Counts::new(Arc::clone(&self.engine), star, layout, values, self.room)))
     }
 
     /// Writes the release into a new table, whose name is written as SQL has it. It is not committed.
