@@ -26,8 +26,11 @@ const WITHOUT_JOB: [&str; 11] = [
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The released file; of a database, the folder
+    /// The released file; of a database, the folder; with a job whose output is a table of PostgreSQL, the table's name
     release: PathBuf,
+    /// The release is this table of PostgreSQL, and RELEASE is the server's URL
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
     /// What separates the fields of a CSV file [default: the job's, or found out]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
@@ -96,7 +99,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     arguments.check_combinations()?;
-    if !arguments.values.is_empty() {
+    if !arguments.values.is_empty() && arguments.table.is_none() {
         let released = incog::unstable::cli::read_release(&arguments.release, arguments.delimiter)?;
         arguments.check_values(&*released)?;
     }
@@ -124,6 +127,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     if let Some(path) = &arguments.record {
         verifier = verifier.record(path);
+    }
+    if let Some(table) = &arguments.table {
+        verifier = verifier.table(table);
     }
     if let Some(delimiter) = arguments.delimiter {
         verifier = verifier.delimiter(delimiter);

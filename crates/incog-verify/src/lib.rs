@@ -30,7 +30,8 @@
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
-//! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]).
+//! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]), and tables of a database where they
+//! are, by SQL of this crate's own ([`check_in_database`]).
 //!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
@@ -58,6 +59,7 @@ mod boxes;
 mod levels;
 mod against_input;
 mod in_order;
+mod in_database;
 mod string_table;
 mod relational;
 
@@ -66,6 +68,7 @@ pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
 #[doc(hidden)]
 pub use hash::set_hash_seed;
+pub use in_database::{Database, SourceInDatabase, TableInDatabase, check_in_database, verify_in_database};
 pub use in_order::{check_in_order, verify_in_order};
 pub use measure::Measured;
 pub use relational::{
@@ -284,7 +287,12 @@ impl Report {
         for rows in sizes {
             *group_sizes.entry(u64::from(rows)).or_insert(0) += 1;
         }
-        self.group_sizes = group_sizes.into_iter().collect();
+        self.add_group_sizes(claims, group_sizes.into_iter().collect());
+    }
+
+    /// The same, given how many groups have how many rows, ascending.
+    fn add_group_sizes(&mut self, claims: &Claims<'_>, group_sizes: Vec<(u64, u64)>) {
+        self.group_sizes = group_sizes;
         self.smallest_group = self.group_sizes.first().map(|&(rows, _)| rows);
         if claims.combinations.is_some() {
             return;

@@ -329,8 +329,8 @@ pub use report::verification::Verification;
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
 pub use publish::record::{
-    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, RecodingPart, Record,
-    SensitivePart, TablePart, Trust,
+    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PlacesPart, PrivateKey, PublicKey, RecodingPart,
+    Record, SensitivePart, TablePart, Trust,
 };
 
 // A first job for a table that nobody described.
@@ -355,12 +355,12 @@ pub mod unstable {
     pub mod job {
         pub use crate::job::{
             AnyJob, BitmapSets, BranchJob, CellMethodJob, ColumnJob, CostJob, CountOrText, CubeLevels,
-            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, FileFormat,
-            GridJob, HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide, MatchingJob,
-            MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel, OrderJob,
-            OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob, RecordJob,
-            ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat, TableJob,
-            TreeJob, TypesJob,
+            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, EngineJob,
+            FileFormat, GridJob, HierarchyJob, IfExists, Input, IntervalsOf, Job, Lines, LookAheadJob,
+            MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText,
+            OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths,
+            PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob,
+            TableFormat, TableJob, TreeJob, TypesJob,
         };
     }
 

@@ -38,12 +38,13 @@ impl Engine for Strings {
         Ok(COLUMNS.map(str::to_owned).to_vec())
     }
 
-    fn values(&self, column: &str) -> Result<Vec<(String, u64)>> {
+    fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>> {
         assert_ne!(column, "person", "there may be as many persons as rows: nobody needs their names");
         let at = COLUMNS.iter().position(|name| *name == column).unwrap();
         let mut values: BTreeMap<&str, u64> = BTreeMap::new();
         self.rows.iter().for_each(|row| *values.entry(&row[at]).or_default() += 1);
-        Ok(values.into_iter().rev().map(|(value, rows)| (value.to_owned(), rows)).collect())
+        let cell = |value: &str| Some(value.to_owned()).filter(|value| !value.is_empty());
+        Ok(values.into_iter().rev().map(|(value, rows)| (cell(value), rows)).collect())
     }
 
     fn n_rows(&self) -> Result<u64> {

@@ -127,6 +127,18 @@ pub trait FrequencySource: Send + Sync {
         None
     }
 
+    /// Would it rather tell how large groups are ([`sizes`](Self::sizes)) than hand them all over?
+    fn tells_sizes(&self) -> bool {
+        false
+    }
+
+    /// How many groups have how many records, or persons, at a grouping: pairs of both. `None` where groups are as cheap. Judges ask it to
+    /// refuse nodes for their small groups.
+    fn sizes(&self, grouping: &Grouping, by_persons: bool) -> Result<Option<Vec<(u64, u64)>>> {
+        let _ = (grouping, by_persons);
+        Ok(None)
+    }
+
     /// How many records have each value of an attribute, by value code, where the lowest level is ruled out: then no counts of
     /// groups say it. `None` where it is not, and where the source has counts only.
     fn rows_of_values(&self, attribute: usize) -> Option<&[u64]> {

@@ -38,17 +38,23 @@ use crate::claim::release::{RowOrder, verified};
 use crate::database::{DatabasePlan, Inputs};
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
-use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
+use crate::job::{
+    AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, Output, OutputOrder, Paths, RoleJob,
+};
+use crate::plan::route::recodes_columns;
 use crate::plan::{Asked, Plan};
 use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
+#[cfg(feature = "postgres")]
+use crate::publish::table::publish_table;
 use crate::report::compare::{self, Comparing, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
 use crate::source::Input;
+use crate::source::sql::place_of_url;
 
 /// What is to be released, and what the release must satisfy.
 ///
@@ -152,7 +158,7 @@ impl Anonymizer {
     pub fn data(mut self, input: impl Into<Input>) -> Self {
         let input = input.into();
         if let Some(job) = self.table("other data") {
-            job.input.path = Paths::of(input.paths());
+            job.input = job.input.clone().with_paths(Paths::of(input.paths()));
             job.lines.forget(&["input", "path"]);
             self.input = input;
         }
@@ -409,7 +415,7 @@ impl Anonymizer {
     /// Reads the data and checks everything that is said against them; nothing is searched or written.
     pub fn check(self) -> Result<()> {
         match &self.job {
-            AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
+            AnyJob::Table(_) => self.plan(Asked::COUNTED).map(|_| ()),
             AnyJob::Database(job) => {
                 self.check_calls()?;
                 DatabasePlan::new(job, self.tables.clone(), &self.progress).map(|_| ())
@@ -447,7 +453,7 @@ impl Anonymizer {
     /// ```
     pub fn decide(self) -> Result<Decided> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan(Asked::COUNTED)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => Ok(Decided::new(plan, *found)),
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
@@ -461,9 +467,13 @@ impl Anonymizer {
             return DatabasePlan::new(job, self.tables, &self.progress)?.publish(&self.progress);
         }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
-        let plan = self.plan(Asked::ONE)?;
+        let asked = if self.may_stay() { Asked::COUNTED } else { Asked::ONE };
+        let plan = self.plan(asked)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
+        if output.url.is_some() {
+            return publish_as_table(&plan, &output, places, &progress);
+        }
         Layout::check(places.form.format, &plan.table)?;
         let beside = Beside::of(&plan, &progress)?;
         let made = match find(&plan, &plan.route, &progress)? {
@@ -588,6 +598,18 @@ impl Anonymizer {
         Ok(self)
     }
 
+    /// May the rows stay in their database, if they are in one? Where the release is written beside them, and no row is recoded by itself.
+    fn may_stay(&self) -> bool {
+        let AnyJob::Table(job) = &self.job else { return false };
+        let output = job.output.as_ref().and_then(|output| output.url.as_deref());
+        let input = job.input.url.as_deref();
+        let is_beside = match (input.and_then(place_of_url), output.and_then(place_of_url)) {
+            (Some(input), Some(output)) => input == output,
+            _ => false,
+        };
+        is_beside && self.own.is_none() && recodes_columns(job)
+    }
+
     /// The plan of one table.
     fn plan(self, asked: Asked<'_>) -> Result<Plan> {
         self.check_calls()?;
@@ -610,6 +632,23 @@ impl Anonymizer {
         }
         Ok(())
     }
+}
+
+/// Finds, verifies and writes a release that is a table of a database.
+#[cfg(feature = "postgres")]
+fn publish_as_table(plan: &Plan, output: &Output, places: Places, progress: &Progress) -> Result<Published> {
+    match publish_table(plan, output, &places, progress)? {
+        Ok(made) => {
+            let report = ReleaseReport::counted(plan, &made, Vec::new())?;
+            Ok(Published { path: places.path, record: places.record, report })
+        }
+        Err(obstacle) => Err(impossible(plan, &obstacle)),
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+fn publish_as_table(plan: &Plan, _: &Output, _: Places, _: &Progress) -> Result<Published> {
+    Err(plan.job.mistake(&["output", "url"], "this incog was built without PostgreSQL"))
 }
 
 /// What to say of a call that makes no sense of a database.

@@ -114,7 +114,7 @@ impl Release {
             None,
             &self.progress,
         )?;
-        record_of(&self.plan, &self.made, text.finish()?.sha256(), None, key.as_ref())
+        record_of(&self.plan, &self.made, Some(text.finish()?.sha256()), None, key.as_ref())
     }
 
     /// Writes the release, in the format that the file's name says, and its record beside it: both appear whole, or neither does.

@@ -27,6 +27,8 @@ use crate::plan::Asked;
 use crate::publish::check::{check_against_record, check_file, check_table, check_with_record};
 use crate::publish::places::record_of;
 use crate::publish::record::{Key, PublicKey, RECORD, Record, Trust};
+#[cfg(feature = "postgres")]
+use crate::publish::table_check::ReleasedTable;
 use crate::report::verification::Verification;
 use crate::source::Input;
 
@@ -55,8 +57,9 @@ use crate::source::Input;
 pub struct Verifier {
     release: PathBuf,
     /// The release, where it is in memory.
-    table: Option<Input>,
+    in_memory: Option<Input>,
     delimiter: Option<u8>,
+    table: Option<String>,
     recoding: RecodingClaim,
     against: Option<Anonymizer>,
     record: Option<PathBuf>,
@@ -76,8 +79,9 @@ impl Verifier {
     pub fn new(release: impl Into<PathBuf>) -> Self {
         Verifier {
             release: release.into(),
-            table: None,
+            in_memory: None,
             delimiter: None,
+            table: None,
             recoding: RecodingClaim::FullDomain,
             against: None,
             record: None,
@@ -106,7 +110,13 @@ impl Verifier {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn of_table(release: impl Into<Input>) -> Self {
-        Verifier { table: Some(release.into()), ..Verifier::new(STANDARD) }
+        Verifier { in_memory: Some(release.into()), ..Verifier::new(STANDARD) }
+    }
+
+    /// The release is this table of a database, whose URL stands in the place of the file. Not needed where the job says so.
+    pub fn table(mut self, name: impl Into<String>) -> Self {
+        self.table = Some(name.into());
+        self
     }
 
     /// Compares with these data and this policy.
@@ -172,7 +182,12 @@ impl Verifier {
     /// # Ok::<(), incog::Error>(())
     /// ```
     pub fn examine(mut self) -> Result<Verification> {
-        if self.table.is_none() && self.against.is_none() && self.record.is_none() && self.claims.is_none() {
+        if self.in_memory.is_none()
+            && self.table.is_none()
+            && self.against.is_none()
+            && self.record.is_none()
+            && self.claims.is_none()
+        {
             self.record = self.record_beside();
         }
         let release = self.release.clone();
@@ -189,11 +204,16 @@ impl Verifier {
     }
 
     fn check(&mut self, notes: &mut Vec<String>) -> Result<Report> {
-        if let Some(table) = self.table.take() {
+        if let Some(table) = self.in_memory.take() {
             return self.check_in_memory(table);
         }
         let trust = Trust { key: self.key.as_ref(), publisher: self.publisher.as_ref() };
         let record = self.record.as_deref().map(|path| Record::read(path, trust)).transpose()?;
+        if let Some((url, table)) = self.in_database() {
+            let mut report = self.check_database_table(url, table, record.as_ref())?;
+            report.findings.extend(record.and_then(|record| self.signed(record)));
+            return Ok(report);
+        }
         if let Some(local) = record.as_ref().and_then(Record::local) {
             notes.push(format!(
                 "checked cell by cell, as with --local: the record says that `{}` made the release",
@@ -232,6 +252,49 @@ impl Verifier {
         let progress = Arc::clone(&anonymizer.progress);
         let plan = anonymizer.plan(Asked::ONE)?;
         check_table(&plan, ReleasedFile::in_memory(table, &format), self.recoding.clone(), &progress)
+    }
+
+    /// Where the release is, if it is a table of a database: its URL and its name.
+    fn in_database(&self) -> Option<(String, String)> {
+        let release = self.release.to_string_lossy().into_owned();
+        if let Some(table) = &self.table {
+            return Some((release, table.clone()));
+        }
+        let Some(Anonymizer { job: AnyJob::Table(job), .. }) = &self.against else { return None };
+        Some((job.output.as_ref()?.url.clone()?, release))
+    }
+
+    /// A release that is a table of a database.
+    #[cfg(feature = "postgres")]
+    fn check_database_table(
+        &mut self,
+        url: String,
+        table: String,
+        record: Option<&Record>,
+    ) -> Result<Report> {
+        let released = ReleasedTable { url, table };
+        let key = self.key.as_ref();
+        match (self.against.take(), record) {
+            (Some(anonymizer), record) => {
+                let progress = Arc::clone(&anonymizer.progress);
+                let asked = if anonymizer.may_stay() { Asked::COUNTED } else { Asked::ONE };
+                let plan = match record {
+                    Some(record) => anonymizer.like(record, key)?.plan(asked)?,
+                    None => anonymizer.plan(asked)?,
+                };
+                released.check_with(&plan, record, key, &progress)
+            }
+            (None, Some(record)) => released.check_against_record(record),
+            (None, None) => {
+                let claims = self.claims.as_ref().ok_or_else(nothing_to_compare)?;
+                released.check_alone(claims)
+            }
+        }
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn check_database_table(&mut self, _: String, _: String, _: Option<&Record>) -> Result<Report> {
+        Err(Error::input("this incog was built without PostgreSQL"))
     }
 
     /// Against the job and the data of one table.

@@ -5,6 +5,8 @@
 //! be written. `incog verify` asks the same of a file ([`file`]).
 
 pub(crate) mod file;
+#[cfg(feature = "postgres")]
+pub(crate) mod in_database;
 pub(crate) mod labels;
 pub(crate) mod measured;
 pub(crate) mod orders;
@@ -72,6 +74,20 @@ pub(crate) fn on_columns(
 
 /// What the plan's job claims of any release of it. `input` is the plan's table.
 pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Result<Claims<'a>> {
+    Ok(Claims {
+        source: Some(Source {
+            input,
+            hierarchies: hierarchies(plan.attributes.iter(), &plan.table),
+            unit: plan.job.policy.unit.clone(),
+            budget: plan.policy.budget(),
+            recoding,
+        }),
+        ..claims_of_release(plan)?
+    })
+}
+
+/// The same as far as it is about the release alone.
+pub(crate) fn claims_of_release(plan: &Plan) -> Result<Claims<'static>> {
     let released = plan.table.columns().iter().filter(|column| column.role() != Role::Identifier);
     let name = |column: &Column| column.name().to_owned();
     Ok(Claims {
@@ -81,13 +97,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingC
         combinations: plan.policy.combinations(),
         columns: Some(released.map(name).collect()),
         sensitive: on_sensitive(&plan.job, &plan.table)?,
-        source: Some(Source {
-            input,
-            hierarchies: hierarchies(plan.attributes.iter(), &plan.table),
-            unit: plan.job.policy.unit.clone(),
-            budget: plan.policy.budget(),
-            recoding,
-        }),
+        source: None,
     })
 }
 

@@ -24,8 +24,8 @@ use crate::source::spill::{Spilled, SpilledRelease};
 pub(crate) type VerifiedLabels = Verified<Box<dyn Labels + Send>>;
 
 /// A release that the checker has found to keep all its promises, and what is known of it.
-pub(crate) struct VerifiedRelease {
-    pub(crate) verified: VerifiedLabels,
+pub(crate) struct VerifiedRelease<R = VerifiedLabels> {
+    pub(crate) verified: R,
     /// What the checker found, persons included.
     pub(crate) report: Report,
     /// The algorithm, where recoding is not by whole columns.
@@ -45,6 +45,45 @@ pub(crate) struct VerifiedRelease {
     pub(crate) local: Option<LocalRelease>,
     /// What it is scored by.
     pub(crate) costs: Costs,
+}
+
+#[cfg(feature = "postgres")]
+impl<R> VerifiedRelease<R> {
+    /// What is known of it, without its rows.
+    pub(crate) fn without_rows(self) -> VerifiedRelease<()> {
+        let VerifiedRelease {
+            report,
+            model,
+            statistics,
+            quality,
+            judged,
+            as_collected,
+            better,
+            notes,
+            local,
+            costs,
+            ..
+        } = self;
+        VerifiedRelease {
+            verified: (),
+            report,
+            model,
+            statistics,
+            quality,
+            judged,
+            as_collected,
+            better,
+            notes,
+            local,
+            costs,
+        }
+    }
+
+    /// Is a released column as collected? Those that are no quasi-identifier are.
+    pub(crate) fn is_as_collected(&self, plan: &Plan, name: &str) -> bool {
+        let mut attributes = plan.attributes.iter().zip(&self.as_collected);
+        attributes.all(|(attribute, is_as_collected)| attribute.name() != name || *is_as_collected)
+    }
 }
 
 /// Applies a recoding and has the release verified.
@@ -191,7 +230,7 @@ impl RowOrder {
 }
 
 /// Rows in are rows released and rows suppressed.
-fn check_accounts(n_released: usize, suppressed_rows: u64, costs: &Costs) -> Result<()> {
+pub(super) fn check_accounts(n_released: usize, suppressed_rows: u64, costs: &Costs) -> Result<()> {
     if n_released as u64 + suppressed_rows == costs.n_rows {
         return Ok(());
     }

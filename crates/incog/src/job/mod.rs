@@ -16,6 +16,7 @@ mod hierarchy;
 mod input;
 mod database;
 mod any;
+mod place;
 
 pub use any::AnyJob;
 pub use database::{
@@ -23,11 +24,11 @@ pub use database::{
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
 pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
-pub use input::Paths;
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
+pub use place::{EngineJob, IfExists, Input, Output, OutputOrder, Paths, RecordJob, TypesJob};
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
@@ -73,118 +74,6 @@ pub struct Job {
     /// Every column of the data, by name. Quasi-identifiers are taken in this order.
     #[serde(default)]
     pub columns: IndexMap<String, ColumnJob>,
-}
-
-/// The data.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// A file, of the format that its name says; a folder or a list of files is one table; `-` is standard input.
-    pub path: Paths,
-    /// The format, if the name does not say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<FileFormat>,
-    /// What separates the fields. Detected from the header unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<char>,
-    /// What a text is written in, if not in UTF-8 or UTF-16: "windows-1252", "latin1". The release is UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<String>,
-    /// What fields are quoted by: one character, or "" for none. `"` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quote: Option<String>,
-    /// Lines that start with this character are no rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comment: Option<char>,
-    /// Lines before the header, or rows of a sheet, that are no part of the table.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skip_rows: Option<u64>,
-    /// Whether the first row names the columns; true unless given. Without it, `names` has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub header: Option<bool>,
-    /// With `header = false`: the names of all columns, in the order of the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
-    /// The sheet of a workbook; the first unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sheet: Option<String>,
-    /// The cells of the sheet that are the table, its header included: "B3:F200". All that are filled unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<String>,
-    /// The decimal mark of numbers in text: "." or ",". Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decimal: Option<char>,
-    /// What separates thousands of numbers in text. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thousands: Option<char>,
-    /// Texts that stand for a missing value, beside the empty cell. A missing value is released as the first. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Vec<String>>,
-    /// How dates are written in text: "%d.%m.%Y". Found out where there is no doubt. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date_format: Option<String>,
-    /// How much memory the run may take: bytes, or "512 MB". A table that needs more is kept in temporary files meanwhile.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<CountOrText>,
-}
-
-/// The release.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Output {
-    /// The file to write, in the format that its name says; `-` is standard output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
-    /// The format, if the name does not say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<FileFormat>,
-    /// Whether columns of text whose values are all numbers, dates or truth values are written as such, in formats that have types.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub types: Option<TypesJob>,
-    /// In which order rows are released.
-    #[serde(default)]
-    pub order: OutputOrder,
-    /// Where to write the release record, or false for none; the release's name with `.incog.json` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<RecordJob>,
-    /// The file with the publisher's key, made if it is not there; `incog.key` beside the job unless given. It stays
-    /// with the publisher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<PathBuf>,
-    /// The file with the private key that signs the record, as `incog key new` makes it. It stays with the publisher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sign: Option<PathBuf>,
-}
-
-/// What types columns of text get in formats that have types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TypesJob {
-    /// Those that all their values allow.
-    Found,
-    /// Every column is text.
-    Text,
-}
-
-/// Where to write the release record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum RecordJob {
-    /// Whether to write it.
-    Wanted(bool),
-    /// Where.
-    Path(PathBuf),
-}
-
-/// In which order rows are released.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutputOrder {
-    /// Shuffled: the order of rows can tell whose they are.
-    #[default]
-    Shuffle,
-    /// As in the data.
-    Input,
 }
 
 /// What the release must satisfy.
@@ -372,6 +261,7 @@ impl Job {
     fn parse_file(text: &str, path: &Path) -> Result<Self> {
         let (mut job, lines): (Job, Lines) = parse(text, path)?;
         (job.lines, job.path) = (lines, path.to_owned());
+        place::check(&job)?;
         Ok(job)
     }
 

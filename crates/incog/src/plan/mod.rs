@@ -46,7 +46,8 @@ use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
-use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, engine};
+use crate::source::sql::SqlTable;
+use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, RowsOfDatabase, engine};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -62,6 +63,8 @@ pub(crate) struct Plan {
     pub(crate) spilled: Option<Arc<Spilled>>,
     /// What has the rows of the table, where they stay where they are.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// The table of a database that the rows are in, or were copied from.
+    pub(crate) sql: Option<Arc<SqlTable>>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -103,13 +106,19 @@ pub(crate) struct Asked<'a> {
     pub(crate) levels: Option<&'a BTreeMap<String, u8>>,
     /// An algorithm that is in no list, in the place of what the job names.
     pub(crate) algorithm: Option<&'static Entry<Algorithm>>,
+    /// Whether the rows of a database are needed here.
+    pub(crate) rows: RowsOfDatabase,
 }
 
 impl Asked<'_> {
     /// One release, found as the job says.
-    pub(crate) const ONE: Asked<'static> = Asked { question: Question::One, levels: None, algorithm: None };
+    pub(crate) const ONE: Asked<'static> =
+        Asked { question: Question::One, levels: None, algorithm: None, rows: RowsOfDatabase::Here };
     /// Every generalization.
-    pub(crate) const EVERY: Asked<'static> = Asked { question: Question::Every, ..Asked::ONE };
+    pub(crate) const EVERY: Asked<'static> =
+        Asked { question: Question::Every, rows: RowsOfDatabase::MayStay, ..Asked::ONE };
+    /// One recoding, which need not be applied here.
+    pub(crate) const COUNTED: Asked<'static> = Asked { rows: RowsOfDatabase::MayStay, ..Asked::ONE };
 }
 
 impl Plan {
@@ -135,10 +144,11 @@ impl Plan {
         };
         let hierarchy_stamps = requirements::stamps_of(job);
         let is_asked = |name: &str| {
-            role(job, name) == Role::QuasiIdentifier
+            matches!(role(job, name), Role::QuasiIdentifier | Role::Sensitive)
                 || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
         };
-        let mut data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
+        let mut data =
+            opened.read(settings.memory.clone(), asked.rows, |name| role(job, name), is_asked, progress)?;
         let mut notes = std::mem::take(&mut data.format.notes);
         let mut mistakes = Mistakes::default();
         notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
@@ -181,6 +191,7 @@ impl Plan {
             table: data.table,
             spilled: data.spilled.map(Arc::new),
             elsewhere: data.elsewhere,
+            sql: data.sql,
             policy,
             decided_by,
             attributes,

@@ -76,16 +76,22 @@ pub(crate) fn check_with_record(
     }
     let input = Collected(Cow::Borrowed(&plan.table));
     let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
+    let anew = record_at_levels(plan, &seen(&report, &*released, Some(sha256)), key)?;
+    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
+    files_first(&mut report, record, &sha256, Some(&anew));
+    Ok(report)
+}
+
+/// The record that is made anew of a release at the levels of this plan.
+pub(crate) fn record_at_levels(plan: &Plan, seen: &Observed<'_>, key: Option<&Key>) -> Result<Record> {
     let costs = plan.costs()?;
     let (problem, bottom) = (plan.problem(), vec![0; plan.attributes.len()]);
     let set = problem.count(&Grouping::of_levels(&bottom))?;
     let node = Statistics::new(problem, &plan.attributes, bottom, &set)?;
     let cost = Cost { costs: &costs, statistics: &node, local: None };
-    let anew = Record::new(plan, &seen(&report, &*released, sha256), &cost, key)?;
+    let anew = Record::new(plan, seen, &cost, key)?;
     plan.check_hierarchies()?;
-    report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
-    files_first(&mut report, record, &sha256, Some(&anew));
-    Ok(report)
+    Ok(anew)
 }
 
 /// The same where recoding is local: what is measured is measured from the released labels.
@@ -108,7 +114,7 @@ fn check_with_local_record(
         Some(local) => {
             let costs = plan.costs()?.with_domains(&domains);
             let cost = Cost { costs: &costs, statistics: &local.statistics, local: Some(&local) };
-            let anew = Record::new(plan, &seen(&report, released, sha256), &cost, key)?;
+            let anew = Record::new(plan, &seen(&report, released, Some(sha256)), &cost, key)?;
             plan.check_hierarchies()?;
             record.first_difference(found_anew.insert(anew))
         }
@@ -120,7 +126,7 @@ fn check_with_local_record(
 }
 
 /// What anybody can see of a released file.
-fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: [u8; 32]) -> Observed<'a> {
+pub(crate) fn seen<'a>(report: &'a Report, released: &dyn Labels, sha256: Option<[u8; 32]>) -> Observed<'a> {
     let columns = released.header().iter().map(|&name| name.to_owned()).collect();
     Observed { report, columns, sha256, input: None }
 }
@@ -132,7 +138,16 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     let job = record.job().ok().and_then(AnyJob::table);
     let given = job.as_ref().and_then(|job| delimiter_of(job).ok().flatten());
     let (released, sha256) = read_with_digest(release, None, delimiter.or(given))?;
-    let released = released.labels;
+    check_labels_against_record(&*released.labels, Some(sha256), record)
+}
+
+/// The same for a release that was read already; a table of a database has no digest.
+pub(crate) fn check_labels_against_record(
+    released: &dyn Labels,
+    sha256: Option<[u8; 32]>,
+    record: &Record,
+) -> Result<Report> {
+    let job = record.job().ok().and_then(AnyJob::table);
     let counted = if record.claims.unit.is_some() { Counted::Persons } else { Counted::Rows };
     let known: Vec<SensitiveClaim> = record
         .claims
@@ -157,14 +172,14 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
         sensitive: on_columns(sensitive.into_iter(), known),
         source: None,
     };
-    let mut report = check(&*released, &claims);
+    let mut report = check(released, &claims);
     if record.claims.unit.is_some() {
         // Only the publisher can count persons. But as many persons as k have at least as many rows.
         for finding in report.findings.iter_mut().filter(|finding| finding.kind == ClaimKind::Anonymity) {
             finding.claim += " (of rows; persons can be counted with the job and the data)";
         }
     }
-    let seen = seen(&report, &*released, sha256);
+    let seen = seen(&report, released, sha256);
     let labels = |name: &str| {
         let at = released.header().iter().position(|column| *column == name)?;
         Some(released.column(at).labels.len() as u64)
@@ -172,7 +187,9 @@ pub(crate) fn check_against_record(release: &Path, record: &Record, delimiter: O
     let difference = record.against_release(&seen, labels);
     let claim = record_claim(n_unknown, record.claims.requires.len());
     report.findings.push(compared(difference, &claim));
-    files_first(&mut report, record, &sha256, None);
+    if let Some(sha256) = sha256 {
+        files_first(&mut report, record, &sha256, None);
+    }
     Ok(report)
 }
 

@@ -8,6 +8,10 @@ pub(crate) mod key_file;
 pub(crate) mod places;
 pub(crate) mod record;
 pub(crate) mod sink;
+#[cfg(feature = "postgres")]
+pub(crate) mod table;
+#[cfg(feature = "postgres")]
+pub(crate) mod table_check;
 
 use incog_core::{Progress, Result};
 
@@ -59,7 +63,7 @@ pub(crate) fn publish(
                     (Unfinished::create_in(path, folder.as_ref())?, Some(digest))
                 }
             };
-            let record = record_of(plan, made, finished.sha256(), input, Some(key))?;
+            let record = record_of(plan, made, Some(finished.sha256()), input, Some(key))?;
             file.put(record.signed(key, places.sign.as_ref()).as_bytes())?;
             file.finish()
         };
@@ -90,7 +94,7 @@ pub(crate) fn under_the_key_on_disk<T>(
 pub(crate) fn record_of(
     plan: &Plan,
     made: &VerifiedRelease,
-    sha256: [u8; 32],
+    sha256: Option<[u8; 32]>,
     input: Option<[u8; 32]>,
     key: Option<&Key>,
 ) -> Result<Record> {

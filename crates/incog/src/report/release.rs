@@ -136,6 +136,13 @@ pub struct TableSummary {
 impl ReleaseReport {
     /// What there is to say of a release of this plan. `beside` is what was found beside it.
     pub(crate) fn new(plan: &Plan, made: &VerifiedRelease, beside: Vec<String>) -> Result<Self> {
+        let levels = made.local.is_none().then_some(made.statistics.levels.as_slice());
+        let suppression = shares(plan, made.verified.release(), levels);
+        Ok(ReleaseReport { suppression, ..ReleaseReport::counted(plan, made, beside)? })
+    }
+
+    /// The same without what only released rows tell: they may be in a database.
+    pub(crate) fn counted<R>(plan: &Plan, made: &VerifiedRelease<R>, beside: Vec<String>) -> Result<Self> {
         let VerifiedRelease { statistics, local, costs, .. } = made;
         let mut notes = plan.notes.clone();
         notes.extend(made.notes.iter().cloned());
@@ -154,7 +161,6 @@ impl ReleaseReport {
             level_name(&plan.job, attribute, attribute.level_number(level))
         };
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
-        let levels = local.is_none().then_some(statistics.levels.as_slice());
         Ok(ReleaseReport {
             levels: with_levels().map(level).collect(),
             level_names: with_levels().map(name).collect(),
@@ -174,7 +180,7 @@ impl ReleaseReport {
             policy: plan.policy.describe(),
             quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
             unit: plan.job.policy.unit.clone(),
-            suppression: shares(plan, made.verified.release(), levels),
+            suppression: Vec::new(),
             is_replayed: plan.is_replayed,
             checked: made.report.clone(),
             better: made.better.clone(),

@@ -9,7 +9,8 @@
 //! | a path: `"data.csv"` | as in the file | text, or the types of the file |
 //! | columns of text: `[("age", vec!["34", "41"])]` | the empty text, as in CSV | text |
 //! | Arrow record batches | null; the empty text is a value | the types of the batches |
-//! | an [`Engine`] | the empty text | nothing here: rows stay where they are |
+//! | an [`Engine`] | what it says | nothing here: rows stay where they are |
+//! | a table of a database | null; the empty text is a value | the types of the table, where it is written there; text elsewhere |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,12 +21,13 @@ use incog_core::{Error, Progress, Result, Stage};
 #[cfg(feature = "parquet")]
 use crate::file::FileFormat;
 use crate::file::{STANDARD, Stamps};
-use crate::job::Job;
+use crate::job::{EngineJob, Job};
 #[cfg(feature = "parquet")]
 use crate::source::CellType;
 use crate::source::options::Readings;
 use crate::source::spill::{Memory, Spilled};
-use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header, engine};
+use crate::source::sql::{SqlInput, SqlTable};
+use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header, engine, with_rows};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";
@@ -49,6 +51,8 @@ enum InputKind {
     Columns(Result<(Vec<Column>, Format)>),
     /// Rows that stay where they are.
     Engine(Arc<dyn Engine>),
+    /// A table of a database, whose rows may stay there.
+    Sql(SqlInput),
 }
 
 /// Data whose columns are known by name.
@@ -58,7 +62,8 @@ pub(crate) struct Opened(OpenedKind);
 enum OpenedKind {
     Files(Box<Data>),
     Columns { header: Vec<String>, columns: Vec<Column>, format: Format, readings: Readings },
-    Engine { header: Vec<String>, engine: Arc<dyn Engine> },
+    Engine { header: Vec<String>, engine: Arc<dyn Engine>, readings: Readings },
+    Sql { header: Vec<String>, table: Arc<SqlTable>, engine: Option<EngineJob>, readings: Readings },
 }
 
 /// Data as a plan needs them.
@@ -72,6 +77,17 @@ pub(crate) struct Loaded {
     pub(crate) spilled: Option<Spilled>,
     /// What has the rows of the table, where they stay where they are.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// The table of a database that the rows are in, or were copied from.
+    pub(crate) sql: Option<Arc<SqlTable>>,
+}
+
+/// What is to be done with the rows of a database, for whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowsOfDatabase {
+    /// They may stay there: counts are enough.
+    MayStay,
+    /// They are needed here.
+    Here,
 }
 
 /// How many rows a table must have.
@@ -106,7 +122,10 @@ fn with_roles(
 impl Input {
     /// The files that a job names.
     pub(crate) fn of_job(job: &Job) -> Self {
-        Input(InputKind::Files(job.inputs()))
+        Input(match SqlInput::of_job(job) {
+            Some(table) => InputKind::Sql(table),
+            None => InputKind::Files(job.inputs()),
+        })
     }
 
     /// Several files or folders, which together are one table.
@@ -143,7 +162,7 @@ impl Input {
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         match &self.0 {
             InputKind::Files(files) => files.clone(),
-            InputKind::Columns(_) | InputKind::Engine(_) => vec![STANDARD.into()],
+            InputKind::Columns(_) | InputKind::Engine(_) | InputKind::Sql(_) => vec![STANDARD.into()],
         }
     }
 
@@ -155,7 +174,7 @@ impl Input {
                 checked_header(IN_MEMORY, &header)?;
                 Ok((Table::new(columns)?, format))
             })),
-            InputKind::Files(_) | InputKind::Engine(_) => Err(self),
+            InputKind::Files(_) | InputKind::Engine(_) | InputKind::Sql(_) => Err(self),
         }
     }
 
@@ -175,7 +194,14 @@ impl Input {
             InputKind::Engine(engine) => {
                 let header = engine.header()?;
                 checked_header(IN_MEMORY, &header)?;
-                Ok(Opened(OpenedKind::Engine { header, engine }))
+                Ok(Opened(OpenedKind::Engine { header, engine, readings: options.readings }))
+            }
+            InputKind::Sql(input) => {
+                let table = Arc::new(SqlTable::open(&input)?);
+                let header = table.header()?;
+                checked_header(IN_MEMORY, &header)?;
+                let readings = options.readings;
+                Ok(Opened(OpenedKind::Sql { header, table, engine: input.engine, readings }))
             }
         }
     }
@@ -243,7 +269,9 @@ impl Opened {
     pub(crate) fn header(&self) -> &[String] {
         match &self.0 {
             OpenedKind::Files(data) => data.header(),
-            OpenedKind::Columns { header, .. } | OpenedKind::Engine { header, .. } => header,
+            OpenedKind::Columns { header, .. }
+            | OpenedKind::Engine { header, .. }
+            | OpenedKind::Sql { header, .. } => header,
         }
     }
 
@@ -251,7 +279,9 @@ impl Opened {
     pub(crate) fn stamps(&self) -> Stamps {
         match &self.0 {
             OpenedKind::Files(data) => data.stamps(),
-            OpenedKind::Columns { .. } | OpenedKind::Engine { .. } => Stamps::default(),
+            OpenedKind::Columns { .. } | OpenedKind::Engine { .. } | OpenedKind::Sql { .. } => {
+                Stamps::default()
+            }
         }
     }
 
@@ -278,7 +308,7 @@ impl Opened {
                 }
                 Ok((table, format, Vec::new()))
             }
-            OpenedKind::Engine { .. } => Err(engine::refuse("this")),
+            OpenedKind::Engine { .. } | OpenedKind::Sql { .. } => Err(engine::refuse("this")),
         }
     }
 
@@ -287,6 +317,7 @@ impl Opened {
     pub(crate) fn read(
         self,
         memory: Option<Memory>,
+        rows_of_database: RowsOfDatabase,
         role: impl Fn(&str) -> Role,
         is_asked: impl Fn(&str) -> bool,
         progress: &Progress,
@@ -301,19 +332,44 @@ impl Opened {
                         (table, format, None)
                     }
                 };
-                Ok(Loaded { table, format, files, spilled, elsewhere: None })
+                Ok(Loaded { table, format, files, spilled, elsewhere: None, sql: None })
             }
             OpenedKind::Columns { columns, format, readings, .. } => {
                 let (table, format) = with_roles(columns, format, &readings, role, progress)?;
                 if table.n_rows() == 0 {
                     return Err(Error::input("the table has no rows"));
                 }
-                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None })
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None, sql: None })
             }
-            OpenedKind::Engine { header, engine } => {
-                let (table, elsewhere) = Elsewhere::read(engine, &header, role, is_asked, progress)?;
+            OpenedKind::Engine { header, engine, readings } => {
+                let (table, elsewhere) =
+                    Elsewhere::read(engine, &header, &readings, role, is_asked, progress)?;
                 let (format, files) = (Format::text(b','), Vec::new());
-                Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere) })
+                Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere), sql: None })
+            }
+            OpenedKind::Sql { header, table: sql, engine, readings } => {
+                sql.check_columns(|name| role(name) == Role::QuasiIdentifier)?;
+                let mut format = Format { types: sql.types(), ..Format::text(b',') };
+                let stay = match engine {
+                    Some(engine) => engine == EngineJob::Database,
+                    None => rows_of_database == RowsOfDatabase::MayStay && sql.may_count(),
+                };
+                let (table, elsewhere) = if stay {
+                    let engine: Arc<dyn Engine> = Arc::clone(&sql) as Arc<dyn Engine>;
+                    let (mut table, elsewhere) =
+                        Elsewhere::read(engine, &header, &readings, role, is_asked, progress)?;
+                    format.settle_table(&mut table, &readings);
+                    (table, Some(elsewhere))
+                } else {
+                    progress.enter(Stage::Reading);
+                    let column =
+                        |name: &String| Column::new(name, role(name)).with_reading(readings.of(name).clone());
+                    let mut columns: Vec<Column> = header.iter().map(column).collect();
+                    sql.fetch(&mut columns, progress)?;
+                    format.settle(&mut columns, &readings);
+                    (with_rows(Table::new(columns)?, sql.name())?, None)
+                };
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere, sql: Some(sql) })
             }
         }
     }

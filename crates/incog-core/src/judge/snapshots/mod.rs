@@ -14,6 +14,8 @@
 //! Where the source has counts only, every look at the records is a question to somebody else. So whatever it answers is kept if it
 //! is of use, and after [some questions](tuning::FEW_SCANS) all groups at the bottom are asked for: if there is room for them, that is the last one.
 //!
+//! A source that would rather judge than hand over groups is asked for their sizes first ([`told`]).
+//!
 //! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
 //! hardly ever used again: then there is nothing to keep. But then the search knows what it will ask, and sets are made for that
 //! beforehand instead of halfway ([`plan`]).
@@ -32,6 +34,7 @@ mod general;
 mod plan;
 mod refused;
 mod small;
+mod told;
 
 pub use refused::refused_rows;
 
@@ -48,6 +51,7 @@ use crate::privacy::Judgement;
 use general::General;
 use plan::Planning;
 use small::Small;
+use told::Told;
 
 /// The most groups that are worth keeping of a set made from `n` groups.
 fn most_worth_keeping(share: Share, n: usize) -> usize {
@@ -126,7 +130,8 @@ fn open<'a>(
     let counts_in_bytes = least.is_some_and(|k| largest(k) <= u64::from(u8::MAX));
     let least = least.filter(|&k| largest(k) <= u64::from(u32::MAX));
     let width = problem.source.layout().width();
-    let options = JudgeOptions { problem, attributes, keep, room };
+    let told = Told::of(problem)?;
+    let options = JudgeOptions { problem, attributes, keep, room, told };
     Ok(match (width, least) {
         (KeyWidth::U64, Some(k)) if counts_in_bytes => options.judge(Small::<u64, u8>::new(problem, k, room)),
         (KeyWidth::U64, Some(k)) => options.judge(Small::<u64, u32>::new(problem, k, room)),
@@ -145,6 +150,7 @@ struct JudgeOptions<'a, 'b> {
     attributes: &'b [usize],
     keep: Keep,
     room: MemoryBudget,
+    told: Option<Told>,
 }
 
 impl<'a> JudgeOptions<'a, '_> {
@@ -352,6 +358,9 @@ struct SnapshotJudge<'a, G: Groups> {
     /// were too many to be kept.
     not_worth_keeping: Vec<(Grouping, usize)>,
     planning: Planning,
+    /// How the source tells of groups that it does not hand over.
+    told: Option<Told>,
+    problem: Problem<'a>,
     /// Nodes that were judged while sets are yet to be planned, and how many groups they have.
     counted: Vec<(Grouping, usize)>,
     n_records: usize,
@@ -364,7 +373,7 @@ struct SnapshotJudge<'a, G: Groups> {
 
 impl<'a, G: Groups> SnapshotJudge<'a, G> {
     fn new(groups: G, options: JudgeOptions<'a, '_>) -> Self {
-        let JudgeOptions { problem, attributes, keep, room } = options;
+        let JudgeOptions { problem, attributes, keep, room, told } = options;
         let mut bottom = Grouping::NOTHING;
         attributes.iter().for_each(|&attribute| bottom.set(attribute, 0));
         let layout = problem.source.layout();
@@ -386,6 +395,8 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             masks: Vec::new(),
             not_worth_keeping: Vec::new(),
             planning: Planning::NotYet,
+            told,
+            problem,
             counted: Vec::new(),
             n_records,
             has_counts_only: problem.source.keys().is_none() && problem.source.records().is_none(),
@@ -428,7 +439,8 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
 
     /// A source for a node, near enough: made if there is none.
     fn near_source(&mut self, to: &Grouping) -> Result<Option<usize>> {
-        if self.planning.is_on() {
+        // Where the source judges, nothing is fetched that was not asked for.
+        if self.planning.is_on() || self.told.is_some() {
             return Ok(self.source(to));
         }
         let n_bits = self.layout.n_bits_at(to);
@@ -598,6 +610,12 @@ impl<G: Groups> NodeJudge for SnapshotJudge<'_, G> {
     fn verdict(&mut self, to: &Grouping) -> Result<Verdict> {
         self.work.count_node();
         let source = self.near_source(to)?;
+        if let (None, Some(told)) = (source, &self.told)
+            && let Some(n_groups) = told.fails(self.problem, to)?
+        {
+            self.note(source);
+            return Ok(Verdict { holds: false, refused_rows: None, n_groups });
+        }
         let set = source.map(|at| &self.kept[at].set);
         if let Some(n_groups) = self.groups.fails_early(set, to)? {
             self.note(source);

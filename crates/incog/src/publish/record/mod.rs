@@ -48,7 +48,9 @@ mod seal;
 mod signature;
 
 pub use key::Key;
-pub use parts::{ClaimsPart, FilePart, LocalColumnPart, LocalPart, RecodingPart, SensitivePart, TablePart};
+pub use parts::{
+    ClaimsPart, FilePart, LocalColumnPart, LocalPart, PlacesPart, RecodingPart, SensitivePart, TablePart,
+};
 pub use seal::Trust;
 pub use signature::{PrivateKey, PublicKey};
 
@@ -117,6 +119,8 @@ pub struct Record {
     pub job: String,
     /// HMAC-SHA-256 of the job with its lists of values, with the publisher's key.
     pub job_hmac_sha256: String,
+    /// Where data and release are, where one of them is in a database.
+    pub places: Option<PlacesPart>,
     /// The public key of who signed it, if anybody did.
     pub publisher: Option<String>,
 }
@@ -128,8 +132,8 @@ pub(crate) struct Observed<'a> {
     pub(crate) report: &'a Report,
     /// The released columns.
     pub(crate) columns: Vec<String>,
-    /// SHA-256 of the file.
-    pub(crate) sha256: [u8; 32],
+    /// SHA-256 of the file; of a table in a database there is none.
+    pub(crate) sha256: Option<[u8; 32]>,
     /// The keyed digest of the input, if it has been made.
     pub(crate) input: Option<[u8; 32]>,
 }
@@ -159,7 +163,7 @@ impl Record {
         let table = TablePart {
             file: FilePart {
                 name: None,
-                sha256: hex(&seen.sha256),
+                sha256: seen.sha256.as_ref().map_or_else(String::new, |digest| hex(digest)),
                 rows: costs.n_rows - statistics.suppressed_rows,
                 columns: seen.columns.clone(),
             },
@@ -170,6 +174,8 @@ impl Record {
             input_rows: costs.n_rows,
             input_hmac_sha256: match (seen.input, key) {
                 (Some(digest), _) => hex(&digest),
+                // What never was here, or not whole, has no digest.
+                (None, Some(_)) if plan.sql.is_some() => String::new(),
                 (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
                 (None, None) => String::new(),
             },
@@ -204,6 +210,7 @@ impl Record {
             hierarchies: hierarchies(job, None, key)?,
             job_hmac_sha256: hmac_sha256,
             job: text,
+            places: PlacesPart::of(plan),
             publisher: None,
         })
     }
@@ -253,6 +260,8 @@ impl Record {
         // Another version of incog may have written it, and whoever signed it has signed it; that is no difference.
         anew.tool.clone_from(&self.tool);
         anew.publisher.clone_from(&self.publisher);
+        // A release may be copied, and its data may move.
+        anew.places.clone_from(&self.places);
         difference(&self.to_value(), &anew.to_value(), "")
     }
 
