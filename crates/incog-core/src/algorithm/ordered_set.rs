@@ -373,6 +373,7 @@ impl CutSearch<'_> {
 
     /// What a set of cuts costs; `None` if the policy refuses it.
     fn judge(&self, cuts: &Cuts) -> Result<Option<Judged>> {
+        self.progress.spend(self.rows.len() as u64)?;
         let groups = group(self.columns, cuts);
         let judged = self.refused(&groups)?;
         if judged.refused_rows > self.budget {
