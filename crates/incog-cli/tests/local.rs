@@ -311,7 +311,7 @@ fn settings_that_mean_nothing_are_refused_by_name() {
     folder.write("incog.toml", &job);
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "incognito", "--seed", "7"],
-        &["`seed` is for searches that draw lots", "\"genetic\" or \"top-down\""],
+        &["`seed` is for searches that draw lots", "\"genetic\" or \"ordered-set\" or \"top-down\""],
     );
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "topdown"],

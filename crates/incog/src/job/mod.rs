@@ -32,8 +32,8 @@ pub use place::{EngineJob, IfExists, Input, Output, OutputOrder, Paths, RecordJo
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
-    BitmapSets, CellMethodJob, CubeLevels, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides,
-    OneLabel, SearchJob, SuppressionMethodJob,
+    BitmapSets, CellMethodJob, CubeLevels, CutMethodJob, LookAheadJob, MondrianChoice, MondrianCuts,
+    MondrianSides, OneLabel, SearchJob, SuppressionMethodJob,
 };
 
 use std::path::{Path, PathBuf};

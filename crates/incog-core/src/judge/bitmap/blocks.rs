@@ -22,6 +22,7 @@ use crate::judge::bitmap::index::{Labelled, sets_of_codes};
 use crate::judge::bitmap::ledger::Ledger;
 use crate::judge::bitmap::walk::{Buffer, View, intersect};
 use crate::judge::bitmap::{Operations, Stop};
+use crate::judge::tuning;
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::{Grouping, Lattice};
 
@@ -63,11 +64,11 @@ impl<'a> Blocks<'a> {
         let budget = self.problem.policy.budget();
         // A record takes its key twice, and for each attribute a code and a place in a set.
         let bytes_a_record = 2 * size_of::<W>() + 12 * node.iter().count().max(1);
-        let n_block = usize::try_from(self.room / 4).unwrap_or(usize::MAX) / bytes_a_record;
-        let n_block = n_block.max(64);
-        let most =
-            (usize::try_from(self.room / 4).unwrap_or(usize::MAX) / (5 * (size_of::<W>() + 4))).max(16);
-        let mut counters = Counters::<W, u32>::within(self.room / 8);
+        let share = usize::try_from(self.room / tuning::BLOCK_PARTS.get()).unwrap_or(usize::MAX);
+        let n_block = (share / bytes_a_record).max(tuning::LEAST_BLOCK_RECORDS.get());
+        let bytes_a_group = tuning::TIMES_BLOCK_COUNTED.get() * (size_of::<W>() + size_of::<u32>());
+        let most = (share / bytes_a_group).max(tuning::LEAST_BLOCK_GROUPS.get());
+        let mut counters = Counters::<W, u32>::within(self.room / tuning::BLOCK_COUNTER_PARTS.get());
         let mut of = 1;
         'again: loop {
             let mut refused = 0;
