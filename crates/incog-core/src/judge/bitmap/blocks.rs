@@ -72,7 +72,8 @@ impl<'a> Blocks<'a> {
         let mut of = 1;
         'again: loop {
             let mut refused = 0;
-            for part in 0..of {
+            let n_parts = of;
+            for part in 0..n_parts {
                 let mut n_seen = 0;
                 counters.begin();
                 self.keys.visit(&mut |keys| {
@@ -81,7 +82,7 @@ impl<'a> Blocks<'a> {
                         if counters.n_so_far() > most {
                             break;
                         }
-                        let found = self.block(keys, node, mask, (part, of), work)?;
+                        let found = self.block(keys, node, mask, (part, n_parts), work)?;
                         counters.add(Lot::counted(&found.keys, &found.rows), mask);
                         n_seen += keys.len();
                     }
@@ -93,8 +94,8 @@ impl<'a> Blocks<'a> {
                 if n_groups > most {
                     // Half as many as there is room for: parts are not quite alike.
                     let n_all = n_groups as f64 * self.problem.source.n_rows() as f64 / n_seen.max(1) as f64;
-                    let n_parts = (n_all / (most / 2) as f64) as u64;
-                    of = (2 * of).max(of.saturating_mul(n_parts).next_power_of_two());
+                    let n_enough = (n_all / (most / 2) as f64) as u64;
+                    of = (2 * of).max(of.saturating_mul(n_enough).next_power_of_two());
                     continue 'again;
                 }
                 refused += counters.rows_below(self.least);
