@@ -52,6 +52,7 @@ mod hierarchical;
 mod histograms;
 mod measure;
 mod sensitive;
+mod sensitive_columns;
 mod requirement;
 mod combinations;
 mod local;
@@ -86,9 +87,8 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::against_input::People;
-use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
+use crate::sensitive_columns::Sensitive;
 use crate::words::counted;
 
 /// The label of an empty text, where a file tells it from a missing value (Parquet does, CSV does not).
@@ -504,120 +504,6 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
     Some(Columns { quasi, are_declared })
 }
 
-/// The sensitive columns of a release, with what is claimed of each.
-struct Sensitive<'a> {
-    release: &'a dyn Labels,
-    groups: &'a Groups,
-    /// Where the column of a claim stands.
-    claims: &'a [(usize, &'a SensitiveClaim)],
-}
-
-impl Sensitive<'_> {
-    /// The columns in the order of their first claims, and the claims of each that are `meant`.
-    fn columns(&self, meant: impl Fn(&SensitiveClaim) -> bool) -> Vec<(usize, Vec<&SensitiveClaim>)> {
-        let mut columns: Vec<(usize, Vec<&SensitiveClaim>)> = Vec::new();
-        let mut places: hash::Map<usize, usize> = hash::Map::default();
-        for &(at, claim) in self.claims.iter().filter(|(_, claim)| meant(claim)) {
-            let place = *places.entry(at).or_insert(columns.len());
-            match columns.get_mut(place) {
-                Some((_, claims)) => claims.push(claim),
-                None => columns.push((at, vec![claim])),
-            }
-        }
-        columns
-    }
-
-    /// All columns are measured by rows, whatever is claimed.
-    fn by_rows(&self, report: &mut Report) {
-        let grouped =
-            Grouped { of_row: &self.groups.of_row, n_groups: self.groups.len(), kept: None, persons: None };
-        for (at, claims) in self.columns(|_| true) {
-            let column = self.release.column(at);
-            let histograms = Histograms::new(&column, &grouped);
-            let mut by_rows: Vec<&SensitiveClaim> =
-                claims.iter().copied().filter(|claim| claim.counted == Counted::Rows).collect();
-            let nothing = SensitiveClaim::measured(&claims[0].column);
-            if by_rows.is_empty() {
-                by_rows.push(&nothing);
-            }
-            report.measured.extend(sensitive::check(&histograms, &by_rows, &mut report.findings));
-        }
-    }
-
-    /// Claims by persons whom the caller has named, each for itself.
-    fn by_labels(&self, report: &mut Report) {
-        for &(at, claim) in self.claims {
-            let Counted::Labelled(labels) = &claim.counted else {
-                continue;
-            };
-            if labels.len() != self.release.n_rows() {
-                report.findings.push(Finding {
-                    kind: ClaimKind::Sensitive,
-                    claim: format!("every row has a person, for claims on {} by persons", claim.column),
-                    found: format!(
-                        "{}, {}",
-                        counted(self.release.n_rows() as u64, "row", "rows"),
-                        counted(labels.len() as u64, "person", "persons")
-                    ),
-                    holds: false,
-                });
-                continue;
-            }
-            let persons = Persons::of_labels(labels);
-            let of_groups = persons.of_groups(&self.groups.of_row, self.groups.len());
-            let fewest = of_groups.iter().copied().min().map(u64::from);
-            report.persons_of_groups = Some(of_groups.iter().copied().map(u64::from).sum());
-            report.fewest_persons = report.fewest_persons.into_iter().chain(fewest).min();
-            if fewest == Some(0) {
-                report.findings.push(Finding {
-                    kind: ClaimKind::Sensitive,
-                    claim: format!("every group has persons, for claims on {} by persons", claim.column),
-                    found: "a group has none".into(),
-                    holds: false,
-                });
-            }
-            let grouped = Grouped {
-                of_row: &self.groups.of_row,
-                n_groups: self.groups.len(),
-                kept: None,
-                persons: Some(&persons),
-            };
-            let column = self.release.column(at);
-            let measured =
-                sensitive::check(&Histograms::new(&column, &grouped), &[claim], &mut report.findings);
-            report.add_by_persons(measured);
-        }
-    }
-
-    /// Claims by persons whom the input names. `people` are known only if the release was made from the input as it
-    /// should be.
-    fn by_persons(&self, source: Option<&Source<'_>>, people: Option<&People>, report: &mut Report) {
-        for (at, claims) in self.columns(|claim| claim.counted == Counted::Persons) {
-            let name = self.release.header()[at].to_owned();
-            let input = source.map(|source| source.input);
-            let origin = input.and_then(|input| input.header().iter().position(|column| *column == name));
-            let (Some(people), Some(input), Some(origin)) = (people, input, origin) else {
-                // What claims nothing cannot fail; and of a release that could not be compared nothing was found wrong.
-                if report.undecided.is_empty() && claims.iter().any(|claim| claim.has_threshold()) {
-                    report.findings.push(Finding {
-                        kind: ClaimKind::Sensitive,
-                        claim: format!("what is claimed of {name} by persons"),
-                        found: "persons could not be counted: that takes the input, the column that names them, and \
-                                a release that was made from it by full-domain generalization"
-                            .into(),
-                        holds: false,
-                    });
-                }
-                continue;
-            };
-            let column = input.column(origin);
-            let histograms = Histograms::new(&column, &people.released());
-            let measured = sensitive::check(&histograms, &claims, &mut report.findings);
-            report.add_by_persons(measured);
-        }
-    }
-}
-
 /// Groups the rows by the labels of some columns.
 fn group(table: &dyn Labels, columns: &[usize]) -> Groups {
     let number = |&at: &usize| {
@@ -650,76 +536,4 @@ fn renumber(codes: &mut [u32], of_code: &[u32]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(text: &str) -> StringTable {
-        StringTable::parse(text.as_bytes(), b',').unwrap()
-    }
-
-    fn claims(k: u64) -> Claims<'static> {
-        Claims {
-            quasi_identifiers: vec!["sex".into(), "zip".into()],
-            k,
-            combinations: None,
-            columns: None,
-            sensitive: vec![SensitiveClaim::measured("ill")],
-            source: None,
-        }
-    }
-
-    const RELEASE: &str = "sex,zip,ill\nf,1*,a\nf,1*,b\nm,1*,a\nm,1*,a\nm,1*,a\n";
-
-    #[test]
-    fn the_smallest_group_decides() {
-        let report = check(&table(RELEASE), &claims(2));
-        assert!(report.holds());
-        assert_eq!(report.smallest_group, Some(2));
-        assert_eq!(report.group_sizes, [(2, 1), (3, 1)]);
-        let refused = verify(table(RELEASE), &claims(3)).unwrap_err();
-        assert_eq!(
-            refused.findings[0].to_string(),
-            "FAIL  3-anonymity relative to sex, zip (the smallest group has 2 rows)"
-        );
-        assert!(verify(table("sex,zip,ill\n"), &claims(3)).is_ok(), "nobody is exposed by no rows");
-    }
-
-    #[test]
-    fn columns_must_be_those_declared() {
-        let declared = |columns: &[&str]| {
-            let columns = Some(columns.iter().map(|&name| name.to_owned()).collect());
-            check(&table(RELEASE), &Claims { columns, ..claims(2) }).holds()
-        };
-        assert!(declared(&["sex", "zip", "ill"]));
-        assert!(!declared(&["sex", "zip"]));
-        assert!(!declared(&["zip", "sex", "ill"]));
-        let missing = Claims { quasi_identifiers: vec!["age".into()], ..claims(1) };
-        assert!(!check(&table(RELEASE), &missing).holds());
-        let twice = "sex,zip,ill,zip\nf,1*,a,11\nf,1*,b,12\n";
-        assert!(!check(&table(twice), &claims(2)).holds(), "a second column zip singles everybody out");
-    }
-
-    /// Equal labels under different codes, a label in no row.
-    struct Odd;
-
-    impl Labels for Odd {
-        fn header(&self) -> Vec<&str> {
-            vec!["sex", "zip", "ill"]
-        }
-        fn n_rows(&self) -> usize {
-            4
-        }
-        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-            let codes: &[u32] = if column_idx == 2 { &[4, 2, 1, 0] } else { &[0, 2, 1, 3] };
-            LabelColumn { labels: vec!["a", "b", "a", "b", "a", "z"], codes: Cow::Borrowed(codes) }
-        }
-    }
-
-    #[test]
-    fn codes_are_not_trusted() {
-        let report = check(&Odd, &claims(2));
-        assert_eq!(report.group_sizes, [(2, 2)], "rows a a b b, whatever their codes");
-        let measured = &report.measured[0];
-        assert_eq!((measured.alpha, measured.distinct_l), (Some((2, 2)), Some(1)), "groups a a and b a");
-    }
-}
+mod tests;
