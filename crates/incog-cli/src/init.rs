@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use incog::FirstLine;
-use incog::{Init, Replace, Result};
+use incog::unstable::engine::registry::nearest;
+use incog::{Error, Init, Preset, Replace, Result};
 
 use crate::output::eprint_error;
 use crate::signals::show_progress;
@@ -20,8 +21,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
     /// Size of the smallest group to ask for in the job
-    #[arg(short, long, default_value_t = 5)]
-    k: u64,
+    ///
+    /// Unless given, 5 or what the preset asks for.
+    #[arg(short, long)]
+    k: Option<u64>,
+    /// Follow a policy that others have written down: hipaa-safe-harbor, public-use, scientific-use, cell-size-11
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
     /// The first line does hold the names of the columns
     ///
     /// Names are printed and written into the job. Without this flag, a text file is refused, and nothing of it printed, unless
@@ -39,11 +45,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
     let init = Init::new(&arguments.data, arguments.delimiter, first_line, &progress)?;
     progress.done();
+    let preset = arguments.preset.as_deref().map(preset).transpose()?;
+    let init = match preset {
+        Some(preset) => init.with_preset(preset),
+        None => init,
+    };
+    let k = arguments.k.unwrap_or_else(|| preset.map_or(5, |preset| preset.least_k().max(5)));
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
-    init.write(&arguments.output, arguments.k, replace)?;
+    init.write(&arguments.output, k, replace)?;
     eprint_error(init.to_string().trim_end());
     eprint_error(&next(&init, arguments));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The preset of a name.
+fn preset(name: &str) -> Result<Preset> {
+    Preset::named(name).ok_or_else(|| {
+        let names = Preset::ALL.map(Preset::name);
+        let near = nearest(names.into_iter(), name)
+            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Error::input(format!("unknown preset `{name}`{near}"))
+            .with_hint(format!("there are: {}", names.join(", ")))
+    })
 }
 
 /// What to do now.
@@ -56,7 +79,7 @@ fn next(init: &Init, arguments: &Arguments) -> String {
         (format!("wrote {job}"), job)
     };
     let data = if is_standard(&arguments.data) { " < DATA" } else { "" };
-    match init.n_undecided() {
+    match init.n_decisions() {
         0 => format!("\n{wrote}: read its reasons, then run\n  incog anonymize {job}{data}"),
         n => format!(
             "\n{wrote}: give the {n} marked `decide` a role (the comment above each says why), then run\n  \

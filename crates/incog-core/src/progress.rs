@@ -36,10 +36,14 @@ pub enum Stage {
     Verifying,
     /// Rows are written.
     Writing,
+    /// Columns are described. What is counted is columns.
+    Describing,
+    /// Columns are combined, to see which single people out. What is counted is combinations.
+    Combining,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] = [
+    const ALL: [Stage; 9] = [
         Stage::Reading,
         Stage::Searching,
         Stage::Clustering,
@@ -47,6 +51,8 @@ impl Stage {
         Stage::Ranking,
         Stage::Verifying,
         Stage::Writing,
+        Stage::Describing,
+        Stage::Combining,
     ];
 }
 

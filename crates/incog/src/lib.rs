@@ -66,6 +66,7 @@ mod system;
 mod file;
 mod job;
 mod source;
+mod recognize;
 mod plan;
 mod find;
 mod claim;
@@ -176,6 +177,22 @@ pub use job::DatabaseJob;
 /// let born = Hierarchy::dates([DateUnit::Month, DateUnit::Year, DateUnit::Decade]);
 /// ```
 pub use job::DateUnit;
+
+/// Hierarchies that everybody uses.
+///
+/// ```
+/// use incog::{Builtin, Hierarchy};
+///
+/// let diagnosis = Hierarchy::builtin(Builtin::Icd10);
+/// ```
+pub use job::Builtin;
+
+/// Policies that others have written down.
+///
+/// ```
+/// assert_eq!(incog::Preset::CellSize11.least_k(), 11);
+/// ```
+pub use job::Preset;
 
 /// A format of files, by its name in job files.
 ///
@@ -333,7 +350,7 @@ pub use publish::record::{
 
 // A first job for a table that nobody described.
 pub use describe::init::{Init, Replace};
-pub use describe::profile::FirstLine;
+pub use recognize::header::FirstLine;
 
 /// What may change with every version: the engine, the checker, the keys of job files as types, and what only the command line needs.
 ///
@@ -371,7 +388,8 @@ pub mod unstable {
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
     pub mod describe {
-        pub use crate::describe::{profile, propose, workbench};
+        pub use crate::describe::workbench;
+        pub use crate::recognize::{exposure, profile, propose};
     }
 
     /// What only the command line needs.

@@ -35,7 +35,7 @@ use crate::database::DatabasePlan;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
-use crate::plan::{Asked, Plan};
+use crate::plan::{Asked, Plan, hierarchies};
 use crate::publish::places::Places;
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
@@ -371,13 +371,32 @@ impl Anonymizer {
 
     /// Reads the data and checks everything that is said against them; nothing is searched or written.
     pub fn check(self) -> Result<()> {
-        match &self.job {
-            AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
-            AnyJob::Database(job) => {
-                self.check_calls()?;
-                DatabasePlan::new(job, &self.progress).map(|_| ())
-            }
+        self.warnings().map(|_| ())
+    }
+
+    /// The same, with what there is to warn of, a line each. Where the job says where the release goes, that is checked, too.
+    ///
+    /// ```
+    /// # use incog::{Anonymizer, Hierarchy};
+    /// let table = [("town", vec!["Ulm", "Bonn", "Bonn"])];
+    /// let warnings = Anonymizer::new(table).quasi_identifier("town", Hierarchy::frequent(1)).k(1).warnings()?;
+    /// assert!(warnings[0].contains("depends on the data"));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn warnings(self) -> Result<Vec<String>> {
+        if let AnyJob::Database(job) = &self.job {
+            self.check_calls()?;
+            return Ok(DatabasePlan::new(job, &self.progress)?.notes);
         }
+        let plan = self.plan(Asked::ONE)?;
+        if let Some(output) = plan.job.output.as_ref().filter(|output| output.path.is_some()) {
+            let places = Places::new(&plan, output)?;
+            Layout::check(places.form.format, &plan.table)?;
+        }
+        let mut warnings = plan.notes.clone();
+        warnings.extend(hierarchies::longer_values(&plan)?);
+        warnings.extend(plan.attributes.iter().filter_map(|attribute| hierarchies::warning(attribute, None)));
+        Ok(warnings)
     }
 
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the

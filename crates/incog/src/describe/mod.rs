@@ -1,11 +1,8 @@
 //! What is in a table that nobody has described?
 //!
-//! Counts exactly, proposes carefully, shows no cell: [`profile`] looks at the columns, [`propose`] at what they may be, [`init`]
-//! writes a job. [`workbench`] shows, checks and makes hierarchies.
+//! Proposes, and shows no cell: [`init`] writes a job from what `recognize` finds, for a table.
+//! [`workbench`] shows, checks and makes hierarchies.
 
-mod header;
 pub(crate) mod init;
-pub mod profile;
-pub mod propose;
-mod values;
+mod job_text;
 pub mod workbench;

@@ -15,17 +15,20 @@ mod order;
 mod hierarchy;
 mod database;
 mod any;
+pub(crate) mod patterns;
+mod preset;
 
 pub use any::AnyJob;
 pub use database::{
     CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
-pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
+pub use hierarchy::{BranchJob, Builtin, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
+pub use preset::Preset;
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
@@ -58,6 +61,9 @@ pub struct Job {
     /// What all columns are that nobody names; without it they are an error. No job file says so.
     #[serde(skip)]
     pub rest: Option<RoleJob>,
+    /// A policy that others have written down: it gives roles and hierarchies to columns that nobody names, and refuses what contradicts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// The data.
     pub input: Input,
     /// The release.
@@ -68,7 +74,8 @@ pub struct Job {
     /// How to search.
     #[serde(default)]
     pub search: SearchJob,
-    /// Every column of the data, by name. Quasi-identifiers are taken in this order.
+    /// Every column of the data, by name. Quasi-identifiers are taken in this order. A name with `*` stands for all columns that fit: exact
+    /// names win, then the longest pattern.
     #[serde(default)]
     pub columns: IndexMap<String, ColumnJob>,
 }
@@ -556,9 +563,12 @@ mod tests {
             e = { role = "quasi-identifier", hierarchy = { tree = { Europe = ["DE", "FR"], Asia = { Far = ["JP"] } } } }
             f = { role = "quasi-identifier", hierarchy = { tree = "tree.txt" } }
             g = { role = "quasi-identifier", hierarchy = { suppress = true } }
+            h = { role = "quasi-identifier", hierarchy = { builtin = "icd10", rare = 50 } }
+            i = { role = "quasi-identifier", hierarchy = { frequent = 20 } }
+            j = { role = "quasi-identifier", hierarchy = { dates = ["half-year", "2 years", "20 years"] } }
         "#;
         let job = Job::parse(&format!("{MINIMAL}{columns}")).unwrap();
-        assert_eq!(job.columns.len(), 7);
+        assert_eq!(job.columns.len(), 10);
         let widths = job.columns["b"].hierarchy.as_ref().unwrap().intervals.as_ref().unwrap();
         assert_eq!(widths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["5", "0.5", "7"]);
     }
@@ -578,6 +588,20 @@ mod tests {
         assert_eq!(refused("5"), "the rule: `hierarchy` is a whole number, not a table");
         assert!(refused("{ mask = ").starts_with("the rule: "));
         assert!(refused("{}\npolicy = 1").contains("unknown key `policy`"));
+    }
+
+    /// The engine has every built-in hierarchy that a job can name, under the same name, and no other.
+    #[test]
+    fn builtin_hierarchies_have_the_names_of_the_engine() {
+        for (name, _) in incog_core::hierarchy::spec::Builtin::ALL {
+            let rule = HierarchyJob::parse(&format!("{{ builtin = \"{name}\" }}")).unwrap();
+            assert_eq!(rule.builtin.map(Builtin::name), Some(name));
+        }
+        let refused = HierarchyJob::parse("{ builtin = \"icd9\" }").unwrap_err().to_string();
+        assert!(
+            refused.contains("none of age, date-of-birth") && refused.contains("did you mean `icd10`?"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! collected and reported together, as far as they can be found without each other: settings first (a typo should
 //! not cost the time to read the data), then columns, then hierarchies.
 
+pub(crate) mod by_counts;
 mod columns;
 pub(crate) mod judges;
 pub(crate) mod decide;
@@ -11,6 +12,7 @@ pub(crate) mod hierarchies;
 pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
+mod preset;
 pub(crate) mod requirements;
 pub(crate) mod route;
 mod settings;
@@ -36,7 +38,7 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 use rayon::prelude::*;
 
 use crate::file::Stamps;
-use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
+use crate::job::{ColumnJob, Job, Mistakes, RoleJob, patterns};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
 use crate::plan::mask_length::Holders;
@@ -111,15 +113,24 @@ impl Asked<'_> {
 impl Plan {
     /// Checks a job and reads its data. Stops when it is cancelled.
     pub(crate) fn new(mut own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
+        // Only a preset looks at the data twice.
+        let again = own.preset.map(|_| input.clone());
         let opened = ReadOptions::of_job(&own).and_then(|options| input.open(options));
+        let mut mistakes = Mistakes::default();
+        if let Ok(opened) = &opened {
+            patterns::resolve(&mut own, opened.header(), &mut mistakes);
+        }
         if let (Ok(opened), Some(role)) = (&opened, own.rest) {
             let unit = own.policy.unit.clone();
             for name in opened.header().iter().filter(|name| unit.as_ref() != Some(name)) {
                 own.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
             }
         }
+        let mut notes = Vec::new();
+        if let (Ok(_), Some(input)) = (&opened, &again) {
+            notes.extend(preset::settle(&mut own, input, &mut mistakes, progress)?);
+        }
         let job = &own;
-        let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
         let opened = mistakes.note(opened);
         if let Some(opened) = &opened {
@@ -135,7 +146,7 @@ impl Plan {
                 || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
         };
         let mut data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
-        let mut notes = std::mem::take(&mut data.format.notes);
+        notes.append(&mut data.format.notes);
         let mut mistakes = Mistakes::default();
         notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
         mistakes.stop()?;

@@ -68,7 +68,7 @@ use sha2::{Digest, Sha256};
 
 use crate::claim::measured::LocalRelease;
 use crate::file;
-use crate::job::{AnyJob, DatabaseJob, Job, Lines};
+use crate::job::{AnyJob, DatabaseJob, Job, Lines, Mistakes, patterns};
 use crate::plan::Plan;
 use crate::plan::requirements;
 
@@ -277,6 +277,13 @@ impl Record {
     /// The levels that another release of this job would have if it were made like this one; none if recoding is local. Fails if the
     /// job has other quasi-identifiers, or, as far as the key can tell, other hierarchies.
     pub(crate) fn levels_for(&self, job: &Job, key: Option<&Key>) -> Result<Option<&BTreeMap<String, u8>>> {
+        // The record's job names the columns that patterns had.
+        let mut named = job.clone();
+        if let Ok(AnyJob::Table(recorded)) = self.job() {
+            let header: Vec<String> = recorded.columns.keys().cloned().collect();
+            patterns::resolve(&mut named, &header, &mut Mistakes::default());
+        }
+        let job = &named;
         let quasi = job.quasi_identifiers();
         let is_alike = match &self.recoding {
             RecodingPart::Levels(levels) => {

@@ -2,25 +2,32 @@
 
 use incog_core::hierarchy::spec::{Decimal, IntervalKind, Intervals};
 
-pub(super) fn is_year(value: &str) -> bool {
+pub(crate) fn is_year(value: &str) -> bool {
     value.len() == 4 && is_digits(value) && ("1800"..="2199").contains(&value)
 }
 
-pub(super) fn is_digits(value: &str) -> bool {
+pub(crate) fn is_digits(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Is it a number that intervals can be made of?
-pub(super) fn is_number(value: &str) -> bool {
-    Decimal::parse(value).is_some()
+pub(crate) fn is_number(value: &str) -> bool {
+    is_short_number(value) || Decimal::parse(value).is_some()
+}
+
+/// Is it one as most are: up to fifteen digits, perhaps a sign, perhaps a point between digits?
+fn is_short_number(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, "0"));
+    digits.len() <= 16 && !whole.is_empty() && !rest.is_empty() && is_digits(whole) && is_digits(rest)
 }
 
 /// Is it a date that calendar units can be made of?
-pub(super) fn is_date(value: &str) -> bool {
+pub(crate) fn is_date(value: &str) -> bool {
     day_number(value).is_some()
 }
 
-pub(super) fn day_number(value: &str) -> Option<i64> {
+pub(crate) fn day_number(value: &str) -> Option<i64> {
     let (date, time) = value.split_at_checked(10)?;
     if !(time.is_empty() || time.starts_with(['T', ' '])) {
         return None;
@@ -29,7 +36,7 @@ pub(super) fn day_number(value: &str) -> Option<i64> {
 }
 
 /// Is it a date written otherwise: 17.04.2003, 4/17/03, 2003/4/17, or 20030417?
-pub(super) fn is_other_date(value: &str) -> bool {
+pub(crate) fn is_other_date(value: &str) -> bool {
     if value.len() == 8 && is_digits(value) {
         return Intervals::parse(
             IntervalKind::Dates,
@@ -44,4 +51,9 @@ pub(super) fn is_other_date(value: &str) -> bool {
             && parts.iter().all(|part| (1..=4).contains(&part.len()) && is_digits(part))
             && parts.iter().filter(|part| part.len() > 2).count() <= 1
     })
+}
+
+/// The year and the month of a date that calendar units can be made of.
+pub(crate) fn year_and_month(value: &str) -> Option<(i64, i64)> {
+    Some((value.get(..4)?.parse().ok()?, value.get(5..7)?.parse().ok()?))
 }
