@@ -70,7 +70,7 @@ fn checked(
     job: JobArguments,
     output: OutputArguments,
     format: Format,
-    progress: &ShownProgress,
+    progress: ShownProgress,
 ) -> Result<ExitCode> {
     let mut job = job.any_job()?;
     output.apply(&mut job)?;

@@ -30,6 +30,8 @@
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
+//! Where a column of pseudonyms repeats, all rows of one must look together like those of k pseudonyms ([`linked`]).
+//!
 //! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]).
 //!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
@@ -52,6 +54,7 @@ mod measure;
 mod sensitive;
 mod requirement;
 mod combinations;
+mod linked;
 mod local;
 mod boxes;
 mod levels;
@@ -66,6 +69,7 @@ pub use fraction::Fraction;
 #[doc(hidden)]
 pub use hash::set_hash_seed;
 pub use in_order::{check_in_order, verify_in_order};
+pub use linked::linked;
 pub use measure::Measured;
 pub use relational::{
     AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, check_anatomy, check_database,

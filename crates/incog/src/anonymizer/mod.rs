@@ -34,9 +34,13 @@ use crate::claim::release::{RowOrder, verified};
 use crate::database::DatabasePlan;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
-use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
+use crate::job::{
+    AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, ReplaceJob, RoleJob,
+};
+use crate::plan::replace::Pseudonyms;
 use crate::plan::{Asked, Plan, hierarchies};
-use crate::publish::places::Places;
+use crate::publish::key_file::RunKey;
+use crate::publish::places::{KEY, Places};
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
@@ -403,7 +407,7 @@ impl Anonymizer {
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan_of_release()?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
         match find(&plan, &plan.route, &progress)? {
@@ -435,6 +439,21 @@ impl Anonymizer {
         }
     }
 
+    /// A plan whose release is made: with pseudonyms, where the job asks for them. The publisher's key is made now if they need it.
+    fn plan_of_release(self) -> Result<Plan> {
+        self.check_calls()?;
+        let mut subkey = None;
+        if let AnyJob::Table(job) = &self.job
+            && job.columns.values().any(|column| column.replace == Some(ReplaceJob::KeyedHash))
+        {
+            let path = job.output.as_ref().and_then(|output| output.key.as_deref());
+            let mut key = RunKey::read_or_draw(&job.resolve(path.unwrap_or(Path::new(KEY))))?;
+            key.settle()?;
+            subkey = Some(key.key().of_pseudonyms());
+        }
+        self.plan(Asked { pseudonyms: Pseudonyms::Made(subkey), ..Asked::ONE })
+    }
+
     /// The same, written where the job says, with its record. The release of a database is a folder.
     pub fn publish(self) -> Result<Published> {
         if let AnyJob::Database(job) = &self.job {
@@ -442,7 +461,7 @@ impl Anonymizer {
             return DatabasePlan::new(job, &self.progress)?.publish(&self.progress);
         }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan_of_release()?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
         Layout::check(places.form.format, &plan.table)?;

@@ -10,6 +10,7 @@ pub(crate) mod measured;
 pub(crate) mod orders;
 pub(crate) mod persons;
 pub(crate) mod release;
+pub(crate) mod replaced;
 pub(crate) mod requirement;
 
 use incog_core::algorithm::{Claimed, Overlap};

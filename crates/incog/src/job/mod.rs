@@ -345,6 +345,19 @@ pub struct ColumnJob {
     /// How its dates are written, if not as in `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_format: Option<String>,
+    /// For an identifier: instead of being dropped, its values are replaced by pseudonyms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replace: Option<ReplaceJob>,
+}
+
+/// By what the values of an identifier are replaced. Equal values have equal pseudonyms, and pseudonyms are not anonymity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplaceJob {
+    /// Numbers from 1 on, drawn anew for each release and recorded nowhere.
+    Number,
+    /// HMAC-SHA-256 under a key derived from `incog.key`: whoever has that key can tell them again, in every release.
+    KeyedHash,
 }
 
 impl ColumnJob {
@@ -358,6 +371,7 @@ impl ColumnJob {
             thousands: None,
             missing: None,
             date_format: None,
+            replace: None,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
 mod preset;
+pub(crate) mod replace;
 pub(crate) mod requirements;
 pub(crate) mod route;
 mod settings;
@@ -21,6 +22,7 @@ pub(crate) use columns::{WithoutQuasi, check_columns, check_roles, role};
 pub(crate) use route::{Chosen, Question, Route};
 pub(crate) use settings::budget;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,6 +44,7 @@ use crate::job::{ColumnJob, Job, Mistakes, RoleJob, patterns};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
 use crate::plan::mask_length::Holders;
+use crate::plan::replace::{Pseudonyms, ReplacedColumn};
 use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
@@ -62,6 +65,8 @@ pub(crate) struct Plan {
     pub(crate) spilled: Option<Arc<Spilled>>,
     /// What has the rows of the table, where they stay where they are.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// Columns of pseudonyms.
+    pub(crate) replaced: Vec<ReplacedColumn>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -99,13 +104,16 @@ pub(crate) struct Asked<'a> {
     pub(crate) question: Question,
     /// The levels of an earlier release: there is nothing else to choose.
     pub(crate) levels: Option<&'a BTreeMap<String, u8>>,
+    /// Whether identifiers are replaced by pseudonyms where the job says so.
+    pub(crate) pseudonyms: Pseudonyms,
     /// An algorithm that is in no list, in the place of what the job names.
     pub(crate) algorithm: Option<&'static Entry<Algorithm>>,
 }
 
 impl Asked<'_> {
     /// One release, found as the job says.
-    pub(crate) const ONE: Asked<'static> = Asked { question: Question::One, levels: None, algorithm: None };
+    pub(crate) const ONE: Asked<'static> =
+        Asked { question: Question::One, levels: None, pseudonyms: Pseudonyms::Hidden, algorithm: None };
     /// Every generalization.
     pub(crate) const EVERY: Asked<'static> = Asked { question: Question::Every, ..Asked::ONE };
 }
@@ -149,6 +157,8 @@ impl Plan {
         notes.append(&mut data.format.notes);
         let mut mistakes = Mistakes::default();
         notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
+        let replaced = replace::settle(job, &mut data, asked.pseudonyms, &mut mistakes)?;
+        notes.extend(replace::notes(&replaced));
         mistakes.stop()?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
@@ -171,6 +181,12 @@ impl Plan {
             settings.metric.item,
         )?;
         route::check_one_label(job, &route)?;
+        if let Some(column) = replaced.first().filter(|_| route.local().is_some()) {
+            let mistake = "values are replaced by pseudonyms where whole columns are generalized, not by this algorithm";
+            return Err(job
+                .mistake(&["columns", &column.name, "replace"], mistake)
+                .with_hint("leave `replace` or `algorithm` out"));
+        }
         let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
             weights: attributes.iter().map(weight).collect(),
@@ -192,8 +208,14 @@ impl Plan {
             attributes,
             rows,
             hierarchy_stamps,
+            replaced,
             notes,
         })
+    }
+
+    /// The table as it was collected: without pseudonyms.
+    pub(crate) fn collected(&self) -> Result<Cow<'_, Table>> {
+        replace::collected(&self.table, &self.replaced)
     }
 
     /// Gives up a plan whose process is about to end: the system takes back its memory faster than a hundred thousand columns do one

@@ -8,7 +8,9 @@ use incog_core::table::Role;
 use incog_core::{Progress, Result};
 
 use crate::file::STANDARD;
-use crate::job::{Builtin, ColumnJob, DateUnit, HierarchyJob, Job, Mistakes, Preset, RoleJob, listed};
+use crate::job::{
+    Builtin, ColumnJob, DateUnit, HierarchyJob, Job, Mistakes, Preset, ReplaceJob, RoleJob, listed,
+};
 use crate::recognize::header::check_header;
 use crate::recognize::preset::{Coarser, Demand, apply, demands, first_young_year};
 use crate::recognize::profile::{ColumnProfile, Profile, ValueKind};
@@ -77,11 +79,19 @@ fn looked_at(job: &Job, input: &Input, progress: &Progress) -> Result<Profile> {
 /// Fails where the job says of a column what its preset does not allow.
 fn check(job: &Job, preset: Preset, column: &ColumnProfile, demand: &Demand, before: i64) -> Result<()> {
     let (name, said) = (column.name.as_str(), &job.columns[&column.name]);
-    if said.role == RoleJob::Identifier {
+    let is_hashed = said.replace == Some(ReplaceJob::KeyedHash) && preset == Preset::HipaaSafeHarbor;
+    if said.role == RoleJob::Identifier && !is_hashed {
         return Ok(());
     }
     let line = job.lines.of(&["preset"]).map_or(String::new(), |line| format!(" of line {line}"));
     let preset_says = format!("the preset `{}`{line}", preset.name());
+    if is_hashed {
+        // 45 CFR 164.514(c): a code must not be derived from information about the individual.
+        let mistake = format!("{preset_says} allows no code that is made from column `{name}`");
+        return Err(job
+            .mistake(&["columns", name, "replace"], mistake)
+            .with_hint("write replace = \"number\", or leave it out"));
+    }
     match demand {
         Demand::Free => Ok(()),
         // A format of dates that the job names makes them dates.

@@ -128,7 +128,7 @@ impl Dates {
         Ok(Dates { levels, bottom: None })
     }
 
-    /// Days before this one, written as 2003-04-17, are pooled. Where a unit begins with it labels say no more than they must.
+    /// Days before this one, written as 2003-04-17, are pooled: `< 1937`, or `< 1937-04-17` where no year begins.
     pub fn with_bottom(mut self, day: &str) -> Result<Self> {
         let day = Date::parse(day).ok_or_else(|| {
             Error::input("`bottom` is not a date like 2003-04-17")
@@ -143,7 +143,9 @@ impl Labels for Dates {
     fn labels(&self, value: &str, notation: &Notation) -> Option<Vec<String>> {
         let date = notation.date_and_time(value)?;
         if let Some(bottom) = self.bottom.filter(|bottom| date.day_number() < bottom.day_number()) {
-            return Some(vec![format!("< {bottom}"); self.levels.len()]);
+            let is_new_year = (bottom.month(), bottom.day()) == (1, 1);
+            let label = if is_new_year { format!("< {:04}", bottom.year()) } else { format!("< {bottom}") };
+            return Some(vec![label; self.levels.len()]);
         }
         Some(self.levels.iter().map(|level| level.label(date)).collect())
     }

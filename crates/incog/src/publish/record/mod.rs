@@ -170,7 +170,7 @@ impl Record {
             input_rows: costs.n_rows,
             input_hmac_sha256: match (seen.input, key) {
                 (Some(digest), _) => hex(&digest),
-                (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
+                (None, Some(key)) => hex(&key.digest_of(&*plan.collected()?, plan.spilled.as_deref())?),
                 (None, None) => String::new(),
             },
             removed_rows: statistics.suppressed_rows,
