@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::unstable::cli::key_of;
+use incog::unstable::cli::{key_of, warnings_to_json};
 use incog::{Anonymizer, AnyJob, Error, ErrorKind, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
@@ -77,7 +77,7 @@ fn checked(
     let warnings = Anonymizer::from_job(job).progress(progress.shared()).warnings()?;
     progress.done();
     match format {
-        Format::Json => print(&(serde_json::json!({ "warnings": warnings }).to_string() + "\n"))?,
+        Format::Json => print(&(warnings_to_json(&warnings) + "\n"))?,
         Format::Text => {
             warnings.iter().for_each(|warning| eprint_error(warning));
             let found = match warnings.len() {

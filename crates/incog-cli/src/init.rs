@@ -62,8 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn preset(name: &str) -> Result<Preset> {
     Preset::named(name).ok_or_else(|| {
         let names = Preset::ALL.map(Preset::name);
-        let near = nearest(names.into_iter(), name)
-            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let near = nearest(names, name).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         Error::input(format!("unknown preset `{name}`{near}"))
             .with_hint(format!("there are: {}", names.join(", ")))
     })

@@ -194,6 +194,19 @@ pub use job::Builtin;
 /// ```
 pub use job::Preset;
 
+/// By what the values of an identifier are replaced.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, ReplaceJob};
+///
+/// let table = [("id", vec!["Ann", "Bob"]), ("zip", vec!["53715", "53715"])];
+/// let anonymizer = Anonymizer::new(table).identifier("id").replace("id", ReplaceJob::Number);
+/// let release = anonymizer.quasi_identifier("zip", Hierarchy::suppress()).k(2).anonymize()?;
+/// assert_eq!(release.n_rows(), 2);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::ReplaceJob;
+
 /// A format of files, by its name in job files.
 ///
 /// ```
@@ -394,6 +407,7 @@ pub mod unstable {
 
     /// What only the command line needs.
     pub mod cli {
+        pub use crate::anonymizer::warnings_to_json;
         pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};

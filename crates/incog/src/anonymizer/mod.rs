@@ -5,6 +5,8 @@
 //! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
 //! numbers of a [`Model`]) is checked at once.
 
+mod check;
+pub use check::warnings_to_json;
 mod by_incognito;
 mod hierarchy;
 mod model;
@@ -35,10 +37,11 @@ use crate::database::DatabasePlan;
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
 use crate::job::{
-    AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, ReplaceJob, RoleJob,
+    AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, Preset, ReplaceJob,
+    RoleJob,
 };
 use crate::plan::replace::Pseudonyms;
-use crate::plan::{Asked, Plan, hierarchies};
+use crate::plan::{Asked, Plan};
 use crate::publish::key_file::RunKey;
 use crate::publish::places::{KEY, Places};
 use crate::publish::publish;
@@ -195,6 +198,30 @@ impl Anonymizer {
                 let mistake = format!("an order is given for `{name}`, which is not declared");
                 self.mistakes.push(Error::input(mistake).with_hint("declare the column first"));
             }
+        }
+        self
+    }
+
+    /// Replaces the values of an identifier by pseudonyms, instead of dropping it. Pseudonyms are not anonymity.
+    pub fn replace(mut self, name: &str, by: ReplaceJob) -> Self {
+        let Some(job) = self.table("a replaced column") else {
+            return self;
+        };
+        match job.columns.get_mut(name) {
+            Some(column) => column.replace = Some(by),
+            None => {
+                let mistake = format!("`{name}` is to be replaced, and is not declared");
+                self.mistakes
+                    .push(Error::input(mistake).with_hint("declare the column as an identifier first"));
+            }
+        }
+        self
+    }
+
+    /// Follows a policy that others have written down.
+    pub fn preset(mut self, preset: Preset) -> Self {
+        if let Some(job) = self.table("a preset") {
+            job.preset = Some(preset);
         }
         self
     }
@@ -371,36 +398,6 @@ impl Anonymizer {
     pub fn to_job(&self) -> Result<String> {
         self.check_calls()?;
         self.job.to_toml()
-    }
-
-    /// Reads the data and checks everything that is said against them; nothing is searched or written.
-    pub fn check(self) -> Result<()> {
-        self.warnings().map(|_| ())
-    }
-
-    /// The same, with what there is to warn of, a line each. Where the job says where the release goes, that is checked, too.
-    ///
-    /// ```
-    /// # use incog::{Anonymizer, Hierarchy};
-    /// let table = [("town", vec!["Ulm", "Bonn", "Bonn"])];
-    /// let warnings = Anonymizer::new(table).quasi_identifier("town", Hierarchy::frequent(1)).k(1).warnings()?;
-    /// assert!(warnings[0].contains("depends on the data"));
-    /// # Ok::<(), incog::Error>(())
-    /// ```
-    pub fn warnings(self) -> Result<Vec<String>> {
-        if let AnyJob::Database(job) = &self.job {
-            self.check_calls()?;
-            return Ok(DatabasePlan::new(job, &self.progress)?.notes);
-        }
-        let plan = self.plan(Asked::ONE)?;
-        if let Some(output) = plan.job.output.as_ref().filter(|output| output.path.is_some()) {
-            let places = Places::new(&plan, output)?;
-            Layout::check(places.form.format, &plan.table)?;
-        }
-        let mut warnings = plan.notes.clone();
-        warnings.extend(hierarchies::longer_values(&plan)?);
-        warnings.extend(plan.attributes.iter().filter_map(|attribute| hierarchies::warning(attribute, None)));
-        Ok(warnings)
     }
 
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the

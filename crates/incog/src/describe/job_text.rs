@@ -168,8 +168,8 @@ fn entries(init: &Init) -> Vec<Entry> {
         }
     }
     let mut entries = Vec::new();
-    for at in 0..columns.len() {
-        let start = beginning(&columns[at].name);
+    for (at, column) in columns.iter().enumerate() {
+        let start = beginning(&column.name);
         match largest.get(start) {
             Some(group) if group[0] == at => entries.push(Entry::Pattern(format!("{start}*"), group.clone())),
             Some(group) if group.contains(&at) => {}

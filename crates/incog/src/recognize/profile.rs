@@ -8,6 +8,7 @@
 //!
 //! Beside kinds, a profile says what values are by their form ([`Content`]), and how they are spread. Columns are counted on all cores.
 
+use incog_core::hierarchy::spec::Classification;
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Table};
 use incog_core::{Progress, Result, Stage};
@@ -18,6 +19,7 @@ pub use crate::recognize::content::{Content, Recognized};
 pub use crate::recognize::exposure::{Exposure, Exposures, MAX_CANDIDATES, MAX_VISITS};
 use crate::recognize::spread::{self, Spread};
 use crate::recognize::values::{is_date, is_digits, is_number, is_other_date, is_year};
+use crate::recognize::words::words;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,20 +156,19 @@ impl ColumnProfile {
             .collect();
         let texts: Vec<&str> = values.iter().map(|(value, _)| *value).collect();
         let kind = kind(&texts, distinct, filled);
-        let is_text = !matches!(
-            kind,
-            ValueKind::Empty
-                | ValueKind::YesNo
-                | ValueKind::Dates { .. }
-                | ValueKind::Decimals
-                | ValueKind::Years
-        );
+        let has_leading_zero =
+            |value: &str| value.starts_with('0') && value.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let is_text = match kind {
+            ValueKind::Empty | ValueKind::YesNo | ValueKind::Dates { .. } | ValueKind::Years => false,
+            // 01.11 is a code, 1.11 a number.
+            ValueKind::Decimals => texts.iter().any(|value| has_leading_zero(value)),
+            _ => true,
+        };
         let content = if is_text { recognize(&texts, distinct * 2 < filled) } else { None };
-        let builtin =
-            content.and_then(|recognized| recognized.content.builtin()).and_then(|(name, classification)| {
-                Some((name, spread::levels(classification, &values)?))
-                    .filter(|(_, levels)| !levels.is_empty())
-            });
+        let by_form = content.and_then(|recognized| recognized.content.builtin());
+        let builtin = by_form.or_else(|| by_name(column.name())).and_then(|(name, classification)| {
+            Some((name, spread::levels(classification, &values)?)).filter(|(_, levels)| !levels.is_empty())
+        });
         ColumnProfile {
             name: column.name().to_owned(),
             kind,
@@ -192,6 +193,21 @@ impl ColumnProfile {
     pub(crate) fn is_nearly_unique(&self, rows: u64) -> bool {
         self.distinct > 0 && self.once * 20 >= self.filled(rows) * 19
     }
+}
+
+/// The classification that a column is called by.
+fn by_name(name: &str) -> Option<(&'static str, Classification)> {
+    const NAMES: [(&str, &str, Classification); 7] = [
+        ("isco", "isco", Classification::Isco),
+        ("isco08", "isco", Classification::Isco),
+        ("nace", "nace", Classification::Nace),
+        ("nuts", "nuts", Classification::Nuts),
+        ("icd", "icd10", Classification::Icd10),
+        ("country", "iso-country", Classification::IsoCountry),
+        ("state", "us-state", Classification::UsState),
+    ];
+    let words = words(name);
+    NAMES.iter().find(|(word, _, _)| words.iter().any(|other| other == word)).map(|&(_, name, of)| (name, of))
 }
 
 /// Three words or more, or over a hundred characters.
