@@ -117,12 +117,12 @@ fn proposed_jobs_run_and_show_no_cell() {
         let path = folder.path().join("incog.toml");
         init.write(&path, 3, Replace::Allowed).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        for cell in table.rows.iter().flatten().filter(|cell| cell.len() >= 5) {
-            assert!(
-                !text.contains(cell.as_str()) && !init.to_string().contains(cell.as_str()),
-                "{}: {cell}",
-                table.name
-            );
+        let said = init.to_string();
+        // Words such as `other` are the program's, too.
+        let is_somebodys =
+            |cell: &&String| cell.len() >= 5 && cell.contains(|c: char| c == ' ' || c.is_ascii_digit());
+        for cell in table.rows.iter().flatten().filter(is_somebodys) {
+            assert!(!text.contains(cell.as_str()) && !said.contains(cell.as_str()), "{}: {cell}", table.name);
         }
         // What is commented out under a column that waits is right, too.
         let decided = text

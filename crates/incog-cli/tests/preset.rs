@@ -114,17 +114,17 @@ fn a_job_that_contradicts_its_preset_is_refused_with_lines() {
     folder.refused(
         &with("c7 = { role = \"sensitive\" }\nage = { role = \"quasi-identifier\", hierarchy = { intervals = [5] } }"),
         &[
-            "line 9 of `job.toml`: the preset `hipaa-safe-harbor` of line 1 does not release column `c7`: its values are e-mail addresses",
-            "line 10 of `job.toml`: the preset `hipaa-safe-harbor` of line 1 contradicts what is said of column `age`",
+            "line 10 of `job.toml`: the preset `hipaa-safe-harbor` of line 1 does not release column `c7`: its values are e-mail addresses",
+            "line 11 of `job.toml`: the preset `hipaa-safe-harbor` of line 1 contradicts what is said of column `age`",
         ],
     );
     folder.refused(
         &with("birth_date = { role = \"quasi-identifier\", hierarchy = { dates = [\"year\"], levels = [1, 2] } }"),
-        &["line 9", "bottom = \"1937-01-01\""],
+        &["line 10", "bottom = \"1937-01-01\""],
     );
     folder.refused(
         &with("c13 = { role = \"identifier\", replace = \"keyed-hash\" }"),
-        &["line 9", "no code that is made from"],
+        &["line 10", "no code that is made from"],
     );
     folder.refused(
         &JOB.replace("hipaa-safe-harbor", "cell-size-11"),

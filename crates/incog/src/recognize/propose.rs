@@ -382,7 +382,10 @@ fn unknown(column: &ColumnProfile, rows: u64) -> Proposal {
     let is_code = match column.kind {
         ValueKind::Codes { length } => length >= 4,
         ValueKind::Whole => {
-            column.spread.is_counted_up && column.most <= MOST_REPEATED && column.distinct >= 50
+            column.spread.is_counted_up
+                && !column.spread.fits_ages
+                && column.most <= MOST_REPEATED
+                && column.distinct >= 50
         }
         _ => false,
     };
