@@ -23,8 +23,13 @@ impl Folder {
         let folder = Folder::new();
         let mut data = "name,age,zip,illness\n".to_owned();
         for n in 0..60 {
-            data +=
-                &format!("person {n},{},101{:02},{}\n", 20 + n % 30, n % 4, ["flu", "cold", "asthma"][n % 3]);
+            data += &format!(
+                "person {n},{},10{}0{},{}\n",
+                20 + n % 30,
+                1 + n % 2,
+                n / 2 % 2,
+                ["flu", "cold", "asthma"][n % 3]
+            );
         }
         folder.write("data.csv", &data);
         folder

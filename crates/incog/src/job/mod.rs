@@ -541,7 +541,7 @@ mod tests {
             let rule = HierarchyJob::parse(&format!("{{ builtin = \"{name}\" }}")).unwrap();
             assert_eq!(rule.builtin.map(Builtin::name), Some(name));
         }
-        let refused = HierarchyJob::parse("{ builtin = \"icd9\" }").unwrap_err().to_string();
+        let refused = HierarchyJob::parse("{ builtin = \"icd-10\" }").unwrap_err().to_string();
         assert!(
             refused.contains("none of age, date-of-birth") && refused.contains("did you mean `icd10`?"),
             "{refused}"

@@ -136,9 +136,10 @@ impl ProposedHierarchy {
                 let units: Vec<String> = units.iter().map(|unit| format!("\"{unit}\"")).collect();
                 Some(format!("{{ dates = [{}] }}", units.join(", ")))
             }
-            ProposedHierarchy::Mask { levels, .. } => {
-                let levels = levels.as_deref().map_or(String::new(), listed);
-                Some(format!("{{ mask = \"right\"{levels} }}"))
+            ProposedHierarchy::Mask { levels: None, .. } => Some("{ mask = \"right\" }".into()),
+            // Levels are counted from a length, which would otherwise depend on k.
+            ProposedHierarchy::Mask { length, levels: Some(levels) } => {
+                Some(format!("{{ mask = \"right\", length = {length}{} }}", listed(levels)))
             }
             ProposedHierarchy::Intervals { widths, top } => {
                 let top = top.map_or(String::new(), |top| format!(", top = {top}"));
@@ -563,12 +564,15 @@ mod tests {
         );
         assert_eq!(proposals[4].hierarchy.to_toml().unwrap(), "{ intervals = [5, 10, 20], top = 90 }");
         assert_eq!(proposals[5].hierarchy.to_toml().unwrap(), "{ dates = [\"week\"] }");
-        assert_eq!(proposals[7].hierarchy.to_toml().unwrap(), "{ mask = \"right\", levels = [0, 1, 5] }");
+        assert_eq!(
+            proposals[7].hierarchy.to_toml().unwrap(),
+            "{ mask = \"right\", length = 5, levels = [0, 1, 5] }"
+        );
         assert_eq!(proposals[16].offered, ProposedHierarchy::Suppression, "category codes have no mask");
         assert_eq!(proposals[17].hierarchy.to_toml().unwrap(), "{ intervals = [5, 10] }");
         assert_eq!(
             proposals[18].hierarchy.to_toml().unwrap(),
-            "{ builtin = \"us-state\", levels = [0, 1, 2, 3] }"
+            "{ builtin = \"us-state\", levels = [0, 1, 3] }"
         );
         assert_eq!(proposals[20].hierarchy, ProposedHierarchy::Suppression);
         assert!(proposals[8].reason.ends_with("who knows one finds the row"));

@@ -213,11 +213,7 @@ mod tests {
         let dates = Spec::Dates(dates.clone().with_bottom("1937-01-01").unwrap());
         assert_eq!(
             paths(&dates, &["1936-12-31", "1901-02-03", "1937-01-01"]).unwrap(),
-            [
-                ["< 1937-01-01", "< 1937-01-01", "*"],
-                ["< 1937-01-01", "< 1937-01-01", "*"],
-                ["1937", "1930s", "*"]
-            ]
+            [["< 1937", "< 1937", "*"], ["< 1937", "< 1937", "*"], ["1937", "1930s", "*"]]
         );
         assert!(Dates::new(vec![DateLevel::Year]).unwrap().with_bottom("1937").is_err());
     }
