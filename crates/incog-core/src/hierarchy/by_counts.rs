@@ -6,7 +6,7 @@
 //! **Frequent.** The most frequent values are kept, the rest is [`OTHER`]. Among equals the first by its text is kept. A missing value has
 //! its own branch and is in neither.
 //!
-//! **Rare.** One level is put above the values of a hierarchy, on which every label has at least so many rows, if all together do:
+//! **Rare.** One level is put above the values of a hierarchy, on which every label has at least a given number of rows, if all together do:
 //!
 //! 1. A label of the hierarchy with fewer rows below it is *rare*; so is a value.
 //! 2. Rare siblings are merged. Where together they are too few, the smallest sibling that is not rare joins them.

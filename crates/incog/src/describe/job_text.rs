@@ -11,7 +11,8 @@ use crate::describe::init::{Init, count, describe, key, quoted, role_name};
 use crate::file::STANDARD;
 use crate::job::RoleJob;
 use crate::recognize::profile::Profile;
-use crate::recognize::propose::{self, ProposedHierarchy};
+use crate::recognize::propose::{Proposal, ProposedHierarchy};
+use crate::recognize::words::person_rank;
 
 /// Wider tables are grouped.
 const WIDE: usize = 30;
@@ -42,7 +43,7 @@ pub(super) fn write(init: &Init, text: &mut String, input: &str, k: u64) -> fmt:
     writeln!(text, "\n[policy]")?;
     writeln!(text, "k = {k}   # everybody looks like at least {} others", k.saturating_sub(1))?;
     writeln!(text, "suppression = \"1%\"   # the share of rows that may be left out")?;
-    if let Some(at) = propose::unit(&init.profile, &init.proposals) {
+    if let Some(at) = unit(&init.profile, &init.proposals) {
         let unit = quoted(&init.profile.columns[at].name);
         writeln!(text, "# unit = {unit}   # if this says whom a row is about: k then counts persons")?;
     }
@@ -66,6 +67,13 @@ pub(super) fn n_decisions(init: &Init) -> usize {
             Entry::Pattern(_, columns) => columns.first().is_some_and(is_open),
         })
         .count()
+}
+
+/// Which of the columns that may say whom a row is about is nearest to a person: persons before contracts before households, then
+/// the first.
+fn unit(profile: &Profile, proposals: &[Proposal]) -> Option<usize> {
+    let candidates = (0..proposals.len()).filter(|&at| proposals[at].may_be_unit);
+    candidates.min_by_key(|&at| (person_rank(&profile.columns[at].name).unwrap_or(3), at))
 }
 
 fn head(init: &Init, text: &mut String, entries: &[Entry]) -> fmt::Result {

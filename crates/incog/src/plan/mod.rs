@@ -49,7 +49,7 @@ use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
-use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, engine};
+use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, Opened, ReadOptions, engine};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -121,23 +121,8 @@ impl Asked<'_> {
 impl Plan {
     /// Checks a job and reads its data. Stops when it is cancelled.
     pub(crate) fn new(mut own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
-        // Only a preset looks at the data twice.
-        let again = own.preset.map(|_| input.clone());
-        let opened = ReadOptions::of_job(&own).and_then(|options| input.open(options));
-        let mut mistakes = Mistakes::default();
-        if let Ok(opened) = &opened {
-            patterns::resolve(&mut own, opened.header(), &mut mistakes);
-        }
-        if let (Ok(opened), Some(role)) = (&opened, own.rest) {
-            let unit = own.policy.unit.clone();
-            for name in opened.header().iter().filter(|name| unit.as_ref() != Some(name)) {
-                own.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
-            }
-        }
-        let mut notes = Vec::new();
-        if let (Ok(_), Some(input)) = (&opened, &again) {
-            notes.extend(preset::settle(&mut own, input, &mut mistakes, progress)?);
-        }
+        let (mut mistakes, mut notes) = (Mistakes::default(), Vec::new());
+        let opened = named(&mut own, input, &mut mistakes, &mut notes, progress)?;
         let job = &own;
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
         let opened = mistakes.note(opened);
@@ -181,11 +166,8 @@ impl Plan {
             settings.metric.item,
         )?;
         route::check_one_label(job, &route)?;
-        if let Some(column) = replaced.first().filter(|_| route.local().is_some()) {
-            let mistake = "values are replaced by pseudonyms where whole columns are generalized, not by this algorithm";
-            return Err(job
-                .mistake(&["columns", &column.name, "replace"], mistake)
-                .with_hint("leave `replace` or `algorithm` out"));
+        if route.local().is_some() {
+            replace::refuse_local(job, &replaced)?;
         }
         let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
@@ -274,6 +256,33 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+/// Opens the data of a job, which from then on names every column that it has a role for; or why they cannot be opened.
+fn named(
+    job: &mut Job,
+    input: Input,
+    mistakes: &mut Mistakes,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<Result<Opened>> {
+    // Only a preset looks at the data twice.
+    let again = job.preset.map(|_| input.clone());
+    let opened = ReadOptions::of_job(job).and_then(|options| input.open(options));
+    let Ok(header) = opened.as_ref().map(Opened::header) else {
+        return Ok(opened);
+    };
+    patterns::resolve(job, header, mistakes);
+    if let Some(role) = job.rest {
+        let unit = job.policy.unit.clone();
+        for name in header.iter().filter(|name| unit.as_ref() != Some(name)) {
+            job.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
+        }
+    }
+    if let Some(input) = &again {
+        notes.extend(preset::settle(job, input, mistakes, progress)?);
+    }
+    Ok(opened)
 }
 
 /// A job's hierarchies and policy, tied to its data.

@@ -80,6 +80,16 @@ pub(super) fn settle(
     Ok(replaced)
 }
 
+/// Fails where columns are replaced and the algorithm does not generalize whole columns.
+pub(super) fn refuse_local(job: &Job, replaced: &[ReplacedColumn]) -> Result<()> {
+    let Some(column) = replaced.first() else { return Ok(()) };
+    let mistake =
+        "values are replaced by pseudonyms where whole columns are generalized, not by this algorithm";
+    Err(job
+        .mistake(&["columns", &column.name, "replace"], mistake)
+        .with_hint("leave `replace` or `algorithm` out"))
+}
+
 /// Stands a value in two rows?
 fn repeats(column: &Column) -> bool {
     let mut seen = vec![false; column.dictionary().len()];

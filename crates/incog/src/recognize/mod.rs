@@ -12,4 +12,4 @@ pub mod propose;
 pub(crate) mod preset;
 mod spread;
 pub(crate) mod values;
-mod words;
+pub(crate) mod words;

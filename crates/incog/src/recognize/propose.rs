@@ -44,7 +44,7 @@ use crate::job::RoleJob;
 use crate::recognize::profile::{ColumnProfile, Content, Profile, ValueKind};
 use crate::recognize::spread::TOP_AGE;
 pub(crate) use crate::recognize::words::is_called_so;
-use crate::recognize::words::{Hint, hint, is_number_of_something, is_person_alone, person_rank};
+use crate::recognize::words::{Hint, hint, is_number_of_something, is_person_alone};
 
 /// With fewer rows than this, little can be told from values.
 pub const ENOUGH_ROWS: u64 = 20;
@@ -192,13 +192,6 @@ pub(crate) fn propose(profile: &Profile) -> Vec<Proposal> {
     proposals
 }
 
-/// Which of the columns that may say whom a row is about is nearest to a person: persons before contracts before households, then
-/// the first.
-pub(crate) fn unit(profile: &Profile, proposals: &[Proposal]) -> Option<usize> {
-    let candidates = (0..proposals.len()).filter(|&at| proposals[at].may_be_unit);
-    candidates.min_by_key(|&at| (person_rank(&profile.columns[at].name).unwrap_or(3), at))
-}
-
 fn propose_column(column: &ColumnProfile, rows: u64) -> Proposal {
     let hint = hint(&column.name);
     let first = [empty, by_form, by_name_of_person, number_of_person, by_kind];
@@ -254,7 +247,7 @@ fn by_name_of_person(column: &ColumnProfile, rows: u64) -> Option<Proposal> {
     Some(plain(RoleJob::Identifier, format!("`{word}` in its name: it names people")))
 }
 
-/// Does each value stand in so many rows as persons do?
+/// Does a value stand in at most [`MOST_REPEATED`] rows, on average, and are there more than a few values?
 fn is_repeated_like_persons(column: &ColumnProfile, rows: u64) -> bool {
     let filled = column.filled(rows);
     column.distinct > FEW_VALUES.min(filled / 4) && column.distinct.saturating_mul(MOST_REPEATED) >= filled

@@ -238,7 +238,7 @@ pub(super) fn is_number_of_something(name: &str) -> bool {
 }
 
 /// Whom or what rows may be about, by a name that says so: how near that is to a person, 0 nearest.
-pub(super) fn person_rank(name: &str) -> Option<u8> {
+pub(crate) fn person_rank(name: &str) -> Option<u8> {
     let words = words(name);
     let has = |known: &str| {
         let known: Vec<&str> = known.split_whitespace().collect();

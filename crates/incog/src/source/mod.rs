@@ -25,7 +25,7 @@ pub(crate) use engine::{Bindings, Engine};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
 pub use input::Input;
-pub(crate) use input::Loaded;
+pub(crate) use input::{Loaded, Opened};
 pub use options::ReadOptions;
 
 use incog_core::table::Table;
