@@ -12,7 +12,7 @@ use incog_core::{Error, ErrorKind, Result};
 /// The bits of a word that can be used.
 const WORD: u32 = 63;
 
-/// Labels are looked up in an array where their codes have at most so many bits.
+/// Labels are looked up in an array where their codes have at most this number of bits.
 const FEW_BITS: u32 = 20;
 
 /// Where the code of each attribute lies, and what it stands for.

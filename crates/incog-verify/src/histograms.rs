@@ -21,7 +21,7 @@ pub(crate) struct GroupValues {
 /// A value of a group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GroupValue {
-    /// So many rows have it.
+    /// This number of rows has it.
     Rows { value: u32, n: u64 },
     /// A person has it.
     Person { value: u32, person: u32 },

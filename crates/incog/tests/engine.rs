@@ -395,14 +395,14 @@ fn an_engine_is_asked_for_lengths_and_missing_units_too() {
 
 /// An engine whose answers are wrong in one way.
 #[derive(Debug)]
-struct Lies(Strings, fn(&mut Vec<(String, u64)>));
+struct Lies(Strings, fn(&mut Vec<(Option<String>, u64)>));
 
 impl Engine for Lies {
     fn header(&self) -> Result<Vec<String>> {
         self.0.header()
     }
 
-    fn values(&self, column: &str) -> Result<Vec<(String, u64)>> {
+    fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>> {
         let mut values = self.0.values(column)?;
         self.1(&mut values);
         Ok(values)
@@ -423,8 +423,8 @@ impl Engine for Lies {
 
 #[test]
 fn answers_are_not_believed() {
-    let twice: fn(&mut Vec<(String, u64)>) = |values| values.push(values[0].clone());
-    let fewer: fn(&mut Vec<(String, u64)>) = |values| values[0].1 -= 1;
+    let twice: fn(&mut Vec<(Option<String>, u64)>) = |values| values.push(values[0].clone());
+    let fewer: fn(&mut Vec<(Option<String>, u64)>) = |values| values[0].1 -= 1;
     for (lie, told) in [(twice, "a value twice"), (fewer, "values whose rows are not all rows of the table")]
     {
         let error =

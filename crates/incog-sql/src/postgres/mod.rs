@@ -34,7 +34,7 @@ SET standard_conforming_strings = on; SET client_encoding = 'UTF8'; SET TimeZone
 SET IntervalStyle = 'postgres'; SET extra_float_digits = 1; SET bytea_output = 'hex'; SET client_min_messages = 'error'; \
 SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0; SET work_mem = '256MB'; SET enable_sort = on";
 
-/// So many bytes are sent at a time.
+/// How many bytes are sent at a time.
 const BLOCK: usize = 1 << 16;
 
 /// A connection with a transaction.

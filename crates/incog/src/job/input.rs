@@ -65,6 +65,7 @@ fn readings(value: &str) -> impl Iterator<Item = toml::Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Paths;
 
     #[test]
     fn keys_of_input_can_be_said_without_quotes() {
