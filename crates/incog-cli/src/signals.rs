@@ -197,6 +197,10 @@ fn message(progress: &Progress) -> Option<String> {
         Stage::Ranking => format!("ranking: at most {} nodes left", progress.nodes_open()),
         Stage::Verifying => "verifying".to_owned(),
         Stage::Writing => format!("writing: {} rows", progress.rows()),
+        Stage::Describing => format!("describing: {} columns", progress.rows()),
+        Stage::Combining => {
+            format!("looking for what singles people out: {} sets of columns", progress.rows())
+        }
         // A stage of a later library.
         _ => return None,
     })

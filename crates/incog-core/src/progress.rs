@@ -40,10 +40,14 @@ pub enum Stage {
     Verifying,
     /// Rows are written.
     Writing,
+    /// Columns are described. What is counted is columns.
+    Describing,
+    /// Columns are combined, to see which single people out. What is counted is combinations.
+    Combining,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] = [
+    const ALL: [Stage; 9] = [
         Stage::Reading,
         Stage::Searching,
         Stage::Clustering,
@@ -51,6 +55,8 @@ impl Stage {
         Stage::Ranking,
         Stage::Verifying,
         Stage::Writing,
+        Stage::Describing,
+        Stage::Combining,
     ];
 }
 
@@ -120,7 +126,7 @@ impl Progress {
         self.check()
     }
 
-    /// From now on, work ends after so many steps with an error of kind [`Limit`](ErrorKind::Limit). A step is about as much as looking
+    /// From now on, work ends after this number of steps with an error of kind [`Limit`](ErrorKind::Limit). A step is about as much as looking
     /// at one record, and at least one for each look at the progress. Steps are counted from 0 again.
     pub fn limit(&self, steps: Option<u64>) {
         self.steps.store(0, Relaxed);

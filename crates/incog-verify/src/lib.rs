@@ -30,6 +30,8 @@
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
+//! Where a column of pseudonyms repeats, all rows of one must look together like those of k pseudonyms ([`linked`]).
+//!
 //! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]), and tables of a database where they
 //! are, by SQL of this crate's own ([`check_in_database`]).
 //!
@@ -55,6 +57,7 @@ mod sensitive;
 mod sensitive_columns;
 mod requirement;
 mod combinations;
+mod linked;
 mod local;
 mod boxes;
 mod levels;
@@ -71,6 +74,7 @@ pub use fraction::Fraction;
 pub use hash::set_hash_seed;
 pub use in_database::{Database, SourceInDatabase, TableInDatabase, check_in_database, verify_in_database};
 pub use in_order::{check_in_order, verify_in_order};
+pub use linked::linked;
 pub use measure::Measured;
 pub use relational::{
     AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, check_anatomy, check_database,

@@ -66,6 +66,7 @@ mod system;
 mod file;
 mod job;
 mod source;
+mod recognize;
 mod plan;
 mod find;
 mod claim;
@@ -176,6 +177,35 @@ pub use job::DatabaseJob;
 /// let born = Hierarchy::dates([DateUnit::Month, DateUnit::Year, DateUnit::Decade]);
 /// ```
 pub use job::DateUnit;
+
+/// Hierarchies that everybody uses.
+///
+/// ```
+/// use incog::{Builtin, Hierarchy};
+///
+/// let diagnosis = Hierarchy::builtin(Builtin::Icd10);
+/// ```
+pub use job::Builtin;
+
+/// Policies that others have written down.
+///
+/// ```
+/// assert_eq!(incog::Preset::CellSize11.least_k(), 11);
+/// ```
+pub use job::Preset;
+
+/// By what the values of an identifier are replaced.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, ReplaceJob};
+///
+/// let table = [("id", vec!["Ann", "Bob"]), ("zip", vec!["53715", "53715"])];
+/// let anonymizer = Anonymizer::new(table).identifier("id").replace("id", ReplaceJob::Number);
+/// let release = anonymizer.quasi_identifier("zip", Hierarchy::suppress()).k(2).anonymize()?;
+/// assert_eq!(release.n_rows(), 2);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::ReplaceJob;
 
 /// A format of files, by its name in job files.
 ///
@@ -335,7 +365,7 @@ pub use publish::record::{
 
 // A first job for a table that nobody described.
 pub use describe::init::{Init, Replace};
-pub use describe::profile::FirstLine;
+pub use recognize::header::FirstLine;
 
 /// What may change with every version: the engine, the checker, the keys of job files as types, and what only the command line needs.
 ///
@@ -373,11 +403,13 @@ pub mod unstable {
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
     pub mod describe {
-        pub use crate::describe::{profile, propose, workbench};
+        pub use crate::describe::workbench;
+        pub use crate::recognize::{exposure, profile, propose};
     }
 
     /// What only the command line needs.
     pub mod cli {
+        pub use crate::anonymizer::warnings_to_json;
         pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};

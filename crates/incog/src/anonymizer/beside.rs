@@ -9,8 +9,8 @@ use incog_core::{Progress, Result};
 
 use crate::claim::release::VerifiedRelease;
 use crate::claim::undoing::{Undoing, undoing, warnings};
-use crate::describe::profile::exposures;
 use crate::plan::Plan;
+use crate::recognize::exposure::exposures;
 
 /// Rows that are visited to count who is alone, at most: a fraction of what a search does.
 const MAX_VISITS: usize = 10_000_000;

@@ -6,7 +6,9 @@
 //! numbers of a [`Model`]) is checked at once.
 
 mod beside;
+mod check;
 mod by_incognito;
+mod columns;
 mod hierarchy;
 mod model;
 mod decided;
@@ -15,6 +17,7 @@ mod recoding;
 mod release;
 mod verifier;
 
+pub use check::warnings_to_json;
 pub use decided::Decided;
 pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
@@ -28,7 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incog_core::algorithm::Algorithm;
-use incog_core::privacy::Budget;
 use incog_core::registry::{Entry, nearest};
 use incog_core::{Error, Progress, Result};
 use incog_verify::Report;
@@ -38,12 +40,12 @@ use crate::claim::release::{RowOrder, verified};
 use crate::database::{DatabasePlan, Inputs};
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
-use crate::job::{
-    AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, Output, OutputOrder, Paths, RoleJob,
-};
+use crate::job::{AnyJob, Job, Output, OutputOrder, Paths, ReplaceJob};
+use crate::plan::replace::Pseudonyms;
 use crate::plan::route::recodes_columns;
 use crate::plan::{Asked, Plan};
-use crate::publish::places::Places;
+use crate::publish::key_file::RunKey;
+use crate::publish::places::{KEY, Places};
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
@@ -195,129 +197,6 @@ impl Anonymizer {
         self
     }
 
-    /// Declares a column that names a person outright: it is dropped.
-    pub fn identifier(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Identifier, None)
-    }
-
-    /// Declares a column that could single a person out together with others, and what its values may become.
-    pub fn quasi_identifier(self, name: impl Into<String>, hierarchy: Hierarchy) -> Self {
-        self.column(name.into(), RoleJob::QuasiIdentifier, Some(hierarchy))
-    }
-
-    /// Declares a column that nobody should learn about a person: it is released as it is, and measured.
-    pub fn sensitive(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Sensitive, None)
-    }
-
-    /// Declares a column that is released as it is.
-    pub fn other(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Other, None)
-    }
-
-    /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
-    pub fn rest(mut self, role: RoleJob) -> Self {
-        if let Some(job) = self.table("a role of all other columns") {
-            job.rest = Some(role);
-        }
-        self
-    }
-
-    /// Says in which order the values of a quasi-identifier stand, for `ordered-set` and `mondrian`.
-    pub fn order(mut self, name: &str, order: OrderJob) -> Self {
-        let Some(job) = self.table("an order") else {
-            return self;
-        };
-        match job.columns.get_mut(name) {
-            Some(column) => column.order = Some(order),
-            None => {
-                let mistake = format!("an order is given for `{name}`, which is not declared");
-                self.mistakes.push(Error::input(mistake).with_hint("declare the column first"));
-            }
-        }
-        self
-    }
-
-    fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
-        let column = ColumnJob { hierarchy: hierarchy.map(Hierarchy::into_job), ..ColumnJob::new(role) };
-        let Some(job) = self.table("a column") else {
-            return self;
-        };
-        if job.columns.contains_key(&name) {
-            let mistake = format!("column `{name}` is declared twice");
-            self.mistakes.push(Error::input(mistake).with_hint("a column has one role"));
-            return self;
-        }
-        job.columns.insert(name, column);
-        self
-    }
-
-    /// Every released row looks like at least k - 1 others; every person of a database has such a tree of rows.
-    pub fn k(mut self, k: u64) -> Self {
-        // What does not fit is refused like a k that is larger than the table.
-        self.job.set_k(i64::try_from(k).unwrap_or(i64::MAX));
-        self.has_k = true;
-        self
-    }
-
-    /// Asks for k-anonymity of every combination of at most `most` quasi-identifiers, instead of all of them together.
-    ///
-    /// ```
-    /// # use incog::{Anonymizer, Hierarchy};
-    /// let table = [("sex", vec!["f", "f", "m", "m"]), ("town", vec!["a", "b", "a", "b"])];
-    /// let release = Anonymizer::new(table)
-    ///     .quasi_identifier("sex", Hierarchy::suppress())
-    ///     .quasi_identifier("town", Hierarchy::suppress())
-    ///     .k(2)
-    ///     .combinations(1)
-    ///     .anonymize()?;
-    /// assert_eq!(release.report().loss, 0.0, "each value stands twice, and pairs are not asked about");
-    /// # Ok::<(), incog::Error>(())
-    /// ```
-    pub fn combinations(mut self, most: usize) -> Self {
-        if let Some(job) = self.table("combinations") {
-            job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
-            job.lines.forget(&["policy", "combinations"]);
-        }
-        self
-    }
-
-    /// How many rows may be left out: a count (`"5"`) or a share (`"1%"`, rounded down). None unless given. Of a database: persons,
-    /// and as many as it takes unless given.
-    pub fn suppression(mut self, suppression: &str) -> Result<Self> {
-        let text = suppression.trim();
-        self.job.set_suppression(match text.parse() {
-            Ok(rows) => CountOrText::Count(rows),
-            Err(_) => {
-                Budget::parse(text)?;
-                CountOrText::Text(text.to_owned())
-            }
-        });
-        Ok(self)
-    }
-
-    /// The column that says whom a row is about, where a person may have several: k then counts persons. Never released.
-    pub fn unit(mut self, name: impl Into<String>) -> Self {
-        if let Some(job) = self.table("a unit") {
-            job.policy.unit = Some(name.into());
-        }
-        self
-    }
-
-    /// Rows that do not say whom they are about count as rows of nobody. Without it they are an error.
-    pub fn missing_unit_is_nobody(mut self) -> Self {
-        if let Some(job) = self.table("a missing unit") {
-            job.policy.missing_unit = Some(MissingUnit::Nobody);
-        }
-        self
-    }
-
-    /// Requires one more privacy model.
-    pub fn require(mut self, model: Model) -> Self {
-        self.job.add_requirement(model.into_job());
-        self
-    }
-
     /// Names the algorithm, as `incog list` does. Without it the best full-domain generalization is found.
     pub fn algorithm(mut self, name: impl Into<String>) -> Self {
         self.job.set_algorithm(name.into());
@@ -412,22 +291,11 @@ impl Anonymizer {
         self.job.to_toml()
     }
 
-    /// Reads the data and checks everything that is said against them; nothing is searched or written.
-    pub fn check(self) -> Result<()> {
-        match &self.job {
-            AnyJob::Table(_) => self.plan(Asked::COUNTED).map(|_| ()),
-            AnyJob::Database(job) => {
-                self.check_calls()?;
-                DatabasePlan::new(job, self.tables.clone(), &self.progress).map(|_| ())
-            }
-        }
-    }
-
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan_of_release(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
         let beside = Beside::of(&plan, &progress)?;
@@ -460,6 +328,21 @@ impl Anonymizer {
         }
     }
 
+    /// A plan whose release is made: with pseudonyms, where the job asks for them. The publisher's key is made now if they need it.
+    fn plan_of_release(self, asked: Asked<'_>) -> Result<Plan> {
+        self.check_calls()?;
+        let mut subkey = None;
+        if let AnyJob::Table(job) = &self.job
+            && job.columns.values().any(|column| column.replace == Some(ReplaceJob::KeyedHash))
+        {
+            let path = job.output.as_ref().and_then(|output| output.key.as_deref());
+            let mut key = RunKey::read_or_draw(&job.resolve(path.unwrap_or(Path::new(KEY))))?;
+            key.settle()?;
+            subkey = Some(key.key().of_pseudonyms());
+        }
+        self.plan(Asked { pseudonyms: Pseudonyms::Made(subkey), ..asked })
+    }
+
     /// The same, written where the job says, with its record. The release of a database is a folder.
     pub fn publish(self) -> Result<Published> {
         if let AnyJob::Database(job) = &self.job {
@@ -468,7 +351,7 @@ impl Anonymizer {
         }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
         let asked = if self.may_stay() { Asked::COUNTED } else { Asked::ONE };
-        let plan = self.plan(asked)?;
+        let plan = self.plan_of_release(asked)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
         if output.url.is_some() {

@@ -12,6 +12,7 @@ pub(crate) mod measured;
 pub(crate) mod orders;
 pub(crate) mod persons;
 pub(crate) mod release;
+pub(crate) mod replaced;
 pub(crate) mod requirement;
 pub(crate) mod suppressed;
 pub(crate) mod undoing;

@@ -15,6 +15,7 @@ use rand::seq::SliceRandom;
 use crate::claim::labels::{Released, input};
 use crate::claim::measured::LocalRelease;
 use crate::claim::persons::persons_of;
+use crate::claim::replaced::check_linked;
 use crate::claim::{claims, local_claims, not_verified};
 use crate::find::{Better, FoundRecoding, better};
 use crate::plan::{Chosen, Plan};
@@ -82,7 +83,9 @@ impl<R> VerifiedRelease<R> {
     /// Is a released column as collected? Those that are no quasi-identifier are.
     pub(crate) fn is_as_collected(&self, plan: &Plan, name: &str) -> bool {
         let mut attributes = plan.attributes.iter().zip(&self.as_collected);
-        attributes.all(|(attribute, is_as_collected)| attribute.name() != name || *is_as_collected)
+        let is_replaced = plan.replaced.iter().any(|column| column.name == name);
+        !is_replaced
+            && attributes.all(|(attribute, is_as_collected)| attribute.name() != name || *is_as_collected)
     }
 }
 
@@ -99,9 +102,11 @@ pub(crate) fn verified(
         (Recoding::PerLevel(recoding), Some(statistics)) => {
             let made = of_levels(plan, recoding, &statistics, &costs, rows, &known, progress)?;
             let (verified, better) = made;
+            let mut report = verified.report().clone();
+            report.findings.extend(check_linked(plan, verified.release())?);
             let with_levels = plan.attributes.iter().zip(&statistics.levels);
             Ok(VerifiedRelease {
-                report: verified.report().clone(),
+                report,
                 verified,
                 model: None,
                 as_collected: with_levels
@@ -242,6 +247,7 @@ pub(crate) fn released(plan: &Plan, as_collected: &[bool]) -> Vec<(usize, bool)>
     let is_generalized = |name: &str| {
         let mut attributes = plan.attributes.iter().zip(as_collected);
         attributes.any(|(attribute, is_as_collected)| attribute.name() == name && !is_as_collected)
+            || plan.replaced.iter().any(|column| column.name == name)
     };
     let columns = plan.table.columns().iter().enumerate();
     columns

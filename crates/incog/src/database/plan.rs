@@ -18,11 +18,11 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::database::copies;
 use crate::file::{STANDARD, Stamps};
-use crate::job::Mistakes;
 use crate::job::{
     ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ParentJob,
     ReleaseKind, RoleJob,
 };
+use crate::job::{Mistakes, patterns};
 use crate::plan;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
@@ -72,6 +72,33 @@ pub(crate) type Inputs = BTreeMap<String, Input>;
 const DECLARE: &str = "declare every column of a table as columns.NAME = { role = \"identifier\", \"quasi-identifier\", \
      \"sensitive\" or \"other\" }; one that holds the key of another table as parent = { table = ..., column = ... }";
 
+/// The same job with the columns of the data in the place of patterns; nothing where it has none.
+fn named(job: &DatabaseJob, inputs: &Inputs) -> Result<Option<DatabaseJob>> {
+    if !job.tables.values().any(|table| table.columns.keys().any(|name| patterns::is_pattern(name))) {
+        return Ok(None);
+    }
+    let (mut named, mut mistakes) = (job.clone(), Mistakes::default());
+    for (name, table) in &mut named.tables {
+        let mut of_table = job.of_table(name)?;
+        let mut own = Mistakes::default();
+        let options = ReadOptions::of_job(&of_table);
+        let input = inputs.get(name).cloned().unwrap_or_else(|| Input::files(of_table.inputs()));
+        let data = own.note(options.and_then(|options| input.open(options)));
+        if let Some(data) = data {
+            patterns::resolve(&mut of_table, data.header(), &mut own);
+        }
+        mistakes.take(&own, &in_table(name));
+        // A key has its role already, unless the job gives it one, which is told elsewhere.
+        let said = std::mem::take(&mut table.columns);
+        let is_said = |column: &String| said.contains_key(column) || !table.is_key(column);
+        table.columns = of_table.columns.into_iter().filter(|(column, _)| is_said(column)).collect();
+        let columns = of_table.lines;
+        named.lines.take_below(&columns, name);
+    }
+    mistakes.stop()?;
+    Ok(Some(named))
+}
+
 /// What a search says once its settings make sense.
 struct Settings {
     algorithm: &'static str,
@@ -85,6 +112,7 @@ impl DatabasePlan {
     /// Checks a job and reads its tables. Stops when it is cancelled.
     pub(crate) fn new(job: &DatabaseJob, inputs: Inputs, progress: &Progress) -> Result<Self> {
         let plan = DatabasePlan::for_verification(job, inputs, progress)?;
+        let job = &plan.job;
         let mut mistakes = Mistakes::default();
         for table in 0..plan.tables.len() {
             let said = &job.tables[&plan.database.relations()[table].name];
@@ -101,6 +129,8 @@ impl DatabasePlan {
 
     /// The same, but for columns that hold keys: the checker tells whether a release does.
     pub(crate) fn for_verification(job: &DatabaseJob, inputs: Inputs, progress: &Progress) -> Result<Self> {
+        let named = named(job, &inputs)?;
+        let job = named.as_ref().unwrap_or(job);
         let mut mistakes = Mistakes::default();
         let settings = settings(job, &mut mistakes);
         check_tables(job, &inputs, &mut mistakes);
@@ -480,6 +510,15 @@ fn check_tables(job: &DatabaseJob, inputs: &Inputs, mistakes: &mut Mistakes) {
     }
     let mut is_quasi_somewhere = false;
     for (name, table) in &job.tables {
+        for (column, _) in table.columns.iter().filter(|(_, column)| column.replace.is_some()) {
+            let key = ["tables", name.as_str(), "columns", column.as_str(), "replace"];
+            let mistake = format!(
+                "table `{name}`: `replace` is for a table on its own, not for column `{column}` of a database"
+            );
+            mistakes.add(job.mistake(&key, mistake).with_hint(
+                "keys of a database get new numbers anyway, the same for a person in all tables; leave `replace` out",
+            ));
+        }
         let at = |key: &[&str]| -> Vec<String> {
             ["tables", name].iter().chain(key).map(|&key| key.to_owned()).collect()
         };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::describe::init::{Init, role_name};
-use crate::describe::propose::ProposedHierarchy;
+use crate::recognize::propose::ProposedHierarchy;
 
 impl Init {
     /// As one JSON object: `rows`, `columns` with what was counted and what is proposed, and `exposures`, the sets of columns on which
@@ -30,20 +30,23 @@ impl Init {
         let fields = json!({
             "rows": self.profile.rows,
             "columns": columns.collect::<Vec<_>>(),
-            "considered": self.exposures.considered,
+            "considered": self.exposures.considered.len(),
             "exposures": exposures.collect::<Vec<_>>(),
         });
         serde_json::to_string_pretty(&fields).expect("fields are text, numbers and lists of them")
     }
 }
 
-/// What a job would say behind `hierarchy =`; nothing where a value is kept or suppressed.
+/// What a job would say behind `hierarchy =`; nothing where a value is kept or suppressed. Widths are text, as exact as they were written.
 fn hierarchy(proposed: &ProposedHierarchy) -> serde_json::Value {
     match proposed {
-        ProposedHierarchy::Suppression => json!(null),
-        ProposedHierarchy::Dates(units) => json!({"dates": units}),
-        ProposedHierarchy::Mask { .. } => json!({"mask": "right"}),
         ProposedHierarchy::Intervals { widths, top: None } => json!({"intervals": widths}),
         ProposedHierarchy::Intervals { widths, top: Some(top) } => json!({"intervals": widths, "top": top}),
+        other => {
+            let rule = other
+                .to_toml()
+                .and_then(|rule| toml::from_str::<toml::Table>(&format!("rule = {rule}")).ok());
+            rule.and_then(|rule| serde_json::to_value(rule.get("rule")?).ok()).unwrap_or_default()
+        }
     }
 }

@@ -17,18 +17,23 @@ mod input;
 mod database;
 mod any;
 mod place;
+mod column;
+pub(crate) mod patterns;
+mod preset;
 
 pub use any::AnyJob;
+pub use column::{ColumnJob, ReplaceJob, RoleJob};
 pub use database::{
     CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
-pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
+pub use hierarchy::{BranchJob, Builtin, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
 pub use place::{EngineJob, IfExists, Input, Output, OutputOrder, Paths, RecordJob, TypesJob};
+pub use preset::Preset;
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
@@ -61,6 +66,9 @@ pub struct Job {
     /// What all columns are that nobody names; without it they are an error. No job file says so.
     #[serde(skip)]
     pub rest: Option<RoleJob>,
+    /// A policy that others have written down: it gives roles and hierarchies to columns that nobody names, and refuses what contradicts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// The data.
     pub input: Input,
     /// The release.
@@ -71,7 +79,8 @@ pub struct Job {
     /// How to search.
     #[serde(default)]
     pub search: SearchJob,
-    /// Every column of the data, by name. Quasi-identifiers are taken in this order.
+    /// Every column of the data, by name. Quasi-identifiers are taken in this order. A name with `*` stands for all columns that fit: exact
+    /// names win, then the longest pattern.
     #[serde(default)]
     pub columns: IndexMap<String, ColumnJob>,
 }
@@ -169,69 +178,6 @@ impl std::fmt::Display for NumberOrText {
             NumberOrText::Text(text) => text.fmt(f),
         }
     }
-}
-
-/// One column.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ColumnJob {
-    /// What the column is to the people in the data.
-    pub role: RoleJob,
-    /// What its values may become. Without one, a value is kept or replaced by `*`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hierarchy: Option<HierarchyJob>,
-    /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<OrderJob>,
-    /// Of a sensitive column: the values that nobody should learn about a person. `anonymize` then warns of groups in which all have one
-    /// of them, and of no others. Unless given, it warns of all values, but not of zeros in a column of numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sensitive_values: Option<Vec<String>>,
-    /// The decimal mark of its numbers, if not that of `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decimal: Option<char>,
-    /// What separates thousands of its numbers, if not as in `[input]`; a space that does not break counts as a space.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thousands: Option<char>,
-    /// Texts that stand for a missing value in this column, instead of those of `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Vec<String>>,
-    /// How its dates are written, if not as in `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date_format: Option<String>,
-}
-
-impl ColumnJob {
-    /// A column of which nothing is known but its role.
-    pub fn new(role: RoleJob) -> Self {
-        ColumnJob {
-            role,
-            hierarchy: None,
-            order: None,
-            sensitive_values: None,
-            decimal: None,
-            thousands: None,
-            missing: None,
-            date_format: None,
-        }
-    }
-}
-
-/// What a column is to the people in the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum RoleJob {
-    /// Names a person; dropped.
-    Identifier,
-    /// Could single a person out, together with others; generalized.
-    QuasiIdentifier,
-    /// What nobody should learn about a person; released as it is.
-    Sensitive,
-    /// None of these; released as it is.
-    Other,
-    /// Not decided yet: the release is refused until it is.
-    Decide,
 }
 
 impl Job {
@@ -419,9 +365,12 @@ mod tests {
             e = { role = "quasi-identifier", hierarchy = { tree = { Europe = ["DE", "FR"], Asia = { Far = ["JP"] } } } }
             f = { role = "quasi-identifier", hierarchy = { tree = "tree.txt" } }
             g = { role = "quasi-identifier", hierarchy = { suppress = true } }
+            h = { role = "quasi-identifier", hierarchy = { builtin = "icd10", rare = 50 } }
+            i = { role = "quasi-identifier", hierarchy = { frequent = 20 } }
+            j = { role = "quasi-identifier", hierarchy = { dates = ["half-year", "2 years", "20 years"] } }
         "#;
         let job = Job::parse(&format!("{MINIMAL}{columns}")).unwrap();
-        assert_eq!(job.columns.len(), 7);
+        assert_eq!(job.columns.len(), 10);
         let widths = job.columns["b"].hierarchy.as_ref().unwrap().intervals.as_ref().unwrap();
         assert_eq!(widths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["5", "0.5", "7"]);
     }
@@ -441,6 +390,20 @@ mod tests {
         assert_eq!(refused("5"), "the rule: `hierarchy` is a whole number, not a table");
         assert!(refused("{ mask = ").starts_with("the rule: "));
         assert!(refused("{}\npolicy = 1").contains("unknown key `policy`"));
+    }
+
+    /// The engine has every built-in hierarchy that a job can name, under the same name, and no other.
+    #[test]
+    fn builtin_hierarchies_have_the_names_of_the_engine() {
+        for (name, _) in incog_core::hierarchy::spec::Builtin::ALL {
+            let rule = HierarchyJob::parse(&format!("{{ builtin = \"{name}\" }}")).unwrap();
+            assert_eq!(rule.builtin.map(Builtin::name), Some(name));
+        }
+        let refused = HierarchyJob::parse("{ builtin = \"icd-10\" }").unwrap_err().to_string();
+        assert!(
+            refused.contains("none of age, date-of-birth") && refused.contains("did you mean `icd10`?"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! collected and reported together, as far as they can be found without each other: settings first (a typo should
 //! not cost the time to read the data), then columns, then hierarchies.
 
+pub(crate) mod by_counts;
 mod columns;
 mod cube_file;
 pub(crate) mod judges;
@@ -13,6 +14,8 @@ pub(crate) mod level_name;
 pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
+mod preset;
+pub(crate) mod replace;
 pub(crate) mod requirements;
 pub(crate) mod route;
 mod settings;
@@ -21,6 +24,7 @@ pub(crate) use columns::{WithoutQuasi, check_columns, check_roles, role};
 pub(crate) use route::{Chosen, Question, Route};
 pub(crate) use settings::budget;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,16 +42,19 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 use rayon::prelude::*;
 
 use crate::file::Stamps;
-use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
+use crate::job::{ColumnJob, Job, Mistakes, RoleJob, patterns};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
 use crate::plan::mask_length::Holders;
+use crate::plan::replace::{Pseudonyms, ReplacedColumn};
 use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
 use crate::source::sql::SqlTable;
-use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, RowsOfDatabase, engine};
+use crate::source::{
+    Bindings, Elsewhere, Format, Input, Loaded, Opened, ReadOptions, RowsOfDatabase, engine,
+};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -65,6 +72,8 @@ pub(crate) struct Plan {
     pub(crate) elsewhere: Option<Elsewhere>,
     /// The table of a database that the rows are in, or were copied from.
     pub(crate) sql: Option<Arc<SqlTable>>,
+    /// Columns of pseudonyms.
+    pub(crate) replaced: Vec<ReplacedColumn>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -104,6 +113,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) question: Question,
     /// The levels of an earlier release: there is nothing else to choose.
     pub(crate) levels: Option<&'a BTreeMap<String, u8>>,
+    /// Whether identifiers are replaced by pseudonyms where the job says so.
+    pub(crate) pseudonyms: Pseudonyms,
     /// An algorithm that is in no list, in the place of what the job names.
     pub(crate) algorithm: Option<&'static Entry<Algorithm>>,
     /// Whether the rows of a database are needed here.
@@ -112,8 +123,13 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     /// One release, found as the job says.
-    pub(crate) const ONE: Asked<'static> =
-        Asked { question: Question::One, levels: None, algorithm: None, rows: RowsOfDatabase::Here };
+    pub(crate) const ONE: Asked<'static> = Asked {
+        question: Question::One,
+        levels: None,
+        pseudonyms: Pseudonyms::Hidden,
+        algorithm: None,
+        rows: RowsOfDatabase::Here,
+    };
     /// Every generalization.
     pub(crate) const EVERY: Asked<'static> =
         Asked { question: Question::Every, rows: RowsOfDatabase::MayStay, ..Asked::ONE };
@@ -124,15 +140,9 @@ impl Asked<'_> {
 impl Plan {
     /// Checks a job and reads its data. Stops when it is cancelled.
     pub(crate) fn new(mut own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
-        let opened = ReadOptions::of_job(&own).and_then(|options| input.open(options));
-        if let (Ok(opened), Some(role)) = (&opened, own.rest) {
-            let unit = own.policy.unit.clone();
-            for name in opened.header().iter().filter(|name| unit.as_ref() != Some(name)) {
-                own.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
-            }
-        }
+        let (mut mistakes, mut notes) = (Mistakes::default(), Vec::new());
+        let opened = named(&mut own, input, &mut mistakes, &mut notes, progress)?;
         let job = &own;
-        let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
         let opened = mistakes.note(opened);
         if let Some(opened) = &opened {
@@ -147,11 +157,14 @@ impl Plan {
             matches!(role(job, name), Role::QuasiIdentifier | Role::Sensitive)
                 || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
         };
+        let rows = asked.rows_of(job);
         let mut data =
-            opened.read(settings.memory.clone(), asked.rows, |name| role(job, name), is_asked, progress)?;
-        let mut notes = std::mem::take(&mut data.format.notes);
+            opened.read(settings.memory.clone(), rows, |name| role(job, name), is_asked, progress)?;
+        notes.append(&mut data.format.notes);
         let mut mistakes = Mistakes::default();
         notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
+        let replaced = replace::settle(job, &mut data, asked.pseudonyms, &mut mistakes)?;
+        notes.extend(replace::notes(&replaced));
         mistakes.stop()?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
@@ -175,6 +188,9 @@ impl Plan {
             settings.metric.item,
         )?;
         route::check_one_label(job, &route)?;
+        if route.local().is_some() {
+            replace::refuse_local(job, &replaced)?;
+        }
         let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
             weights: attributes.iter().map(weight).collect(),
@@ -197,9 +213,15 @@ impl Plan {
             attributes,
             rows,
             hierarchy_stamps,
+            replaced,
             notes,
             is_replayed: asked.levels.is_some(),
         })
+    }
+
+    /// The table as it was collected: without pseudonyms.
+    pub(crate) fn collected(&self) -> Result<Cow<'_, Table>> {
+        replace::collected(&self.table, &self.replaced)
     }
 
     /// Gives up a plan whose process is about to end: the system takes back its memory faster than a hundred thousand columns do one
@@ -269,6 +291,41 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+impl Asked<'_> {
+    /// Whether the rows of a job's database are needed here: pseudonyms are made where rows are in memory.
+    fn rows_of(&self, job: &Job) -> RowsOfDatabase {
+        let is_replaced = job.columns.values().any(|column| column.replace.is_some());
+        if is_replaced { RowsOfDatabase::Here } else { self.rows }
+    }
+}
+
+/// Opens the data of a job, which from then on names every column that it has a role for; or why they cannot be opened.
+fn named(
+    job: &mut Job,
+    input: Input,
+    mistakes: &mut Mistakes,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<Result<Opened>> {
+    // Only a preset looks at the data twice.
+    let again = job.preset.map(|_| input.clone());
+    let opened = ReadOptions::of_job(job).and_then(|options| input.open(options));
+    let Ok(header) = opened.as_ref().map(Opened::header) else {
+        return Ok(opened);
+    };
+    patterns::resolve(job, header, mistakes);
+    if let Some(role) = job.rest {
+        let unit = job.policy.unit.clone();
+        for name in header.iter().filter(|name| unit.as_ref() != Some(name)) {
+            job.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
+        }
+    }
+    if let Some(input) = &again {
+        notes.extend(preset::settle(job, input, mistakes, progress)?);
+    }
+    Ok(opened)
 }
 
 /// A job's hierarchies and policy, tied to its data.

@@ -21,6 +21,7 @@ use incog_verify::{
 use crate::claim::file::{CHECKED_IN_MEMORY, ReleasedFile, check_released, open_release};
 use crate::claim::labels::Collected;
 use crate::claim::measured::LocalRelease;
+use crate::claim::replaced::{self, Without};
 use crate::claim::requirement::required;
 use crate::claim::{claims, on_columns};
 use crate::file::{FileFormat, Stamps};
@@ -43,7 +44,9 @@ pub(crate) fn check_file(
     plan.in_memory(CHECKED_IN_MEMORY)?;
     let released = open_release(release, format_of(plan), delimiter.or(plan.format.delimiter()))?;
     let released = released.into_collected(&plan.table);
-    check_released(plan, &*released, recoding, progress)
+    let mut report = check_released(plan, &Without::new(plan, &*released), recoding, progress)?;
+    report.findings.extend(replaced::findings(plan, &*released, None));
+    Ok(report)
 }
 
 /// The same of a release in memory.
@@ -54,7 +57,10 @@ pub(crate) fn check_table(
     progress: &Progress,
 ) -> Result<Report> {
     plan.in_memory(CHECKED_IN_MEMORY)?;
-    check_released(plan, &*released.into_collected(&plan.table), recoding, progress)
+    let released = released.into_collected(&plan.table);
+    let mut report = check_released(plan, &Without::new(plan, &*released), recoding, progress)?;
+    report.findings.extend(replaced::findings(plan, &*released, None));
+    Ok(report)
 }
 
 /// The same for a release with a record, of whose levels this plan is: every claim, and the first thing in which the record
@@ -75,7 +81,9 @@ pub(crate) fn check_with_record(
         return check_with_local_record(plan, sha256, &*released, record, key, progress);
     }
     let input = Collected(Cow::Borrowed(&plan.table));
-    let mut report = check(&*released, &claims(plan, &input, RecodingClaim::FullDomain)?);
+    let without = Without::new(plan, &*released);
+    let mut report = check(&without, &claims(plan, &input, RecodingClaim::FullDomain)?);
+    report.findings.extend(replaced::findings(plan, &*released, key.map(Key::of_pseudonyms)));
     let anew = record_at_levels(plan, &seen(&report, &*released, Some(sha256)), key)?;
     report.findings.push(compared(record.first_difference(&anew), IS_WHAT_ALL_SAY));
     files_first(&mut report, record, &sha256, Some(&anew));
@@ -173,6 +181,7 @@ pub(crate) fn check_labels_against_record(
         source: None,
     };
     let mut report = check(released, &claims);
+    report.findings.extend(job.iter().flat_map(|job| replaced::linked_by_job(job, released)));
     if record.claims.unit.is_some() {
         // Only the publisher can count persons. But as many persons as k have at least as many rows.
         for finding in report.findings.iter_mut().filter(|finding| finding.kind == ClaimKind::Anonymity) {

@@ -46,7 +46,8 @@ pub(crate) fn publish(
     let memory = spilled.map(|spilled| &spilled.memory);
     let file = sink::write(&made.verified, Part::FIRST, file, &layout, order, memory, progress)?;
     // While the disk has its time, nobody else has anything to do.
-    let digest_of = |key: &RunKey| key.key().digest_of(&plan.table, spilled);
+    let collected = plan.collected()?;
+    let digest_of = |key: &RunKey| key.key().digest_of(&collected, spilled);
     let (finished, input) =
         rayon::join(|| file.finish(), || sealed.as_ref().map(|(key, _)| digest_of(key)).transpose());
     let (finished, input) = (finished?, input?);
@@ -59,7 +60,7 @@ pub(crate) fn publish(
             let (mut file, input) = match first.take() {
                 Some(first) => first,
                 None => {
-                    let digest = key.digest_of(&plan.table, spilled)?;
+                    let digest = key.digest_of(&collected, spilled)?;
                     (Unfinished::create_in(path, folder.as_ref())?, Some(digest))
                 }
             };

@@ -12,6 +12,7 @@ use incog_verify::{Claims, Labels, RecodingClaim, Report, check};
 use crate::claim::file::check_released;
 use crate::claim::in_database;
 use crate::claim::labels::Collected;
+use crate::claim::replaced::{self, Without};
 use crate::plan::Plan;
 use crate::publish::check::{IS_WHAT_ALL_SAY, check_labels_against_record, compared, record_at_levels};
 use crate::publish::record::{Key, Observed, Record};
@@ -47,7 +48,9 @@ impl ReleasedTable {
             (Some(_), Some(sql)) => in_database::check_table(plan, sql, &self.table)?,
             _ => {
                 let released = self.read()?;
-                let report = check_released(plan, &*released, RecodingClaim::FullDomain, progress)?;
+                let without = Without::new(plan, &*released);
+                let mut report = check_released(plan, &without, RecodingClaim::FullDomain, progress)?;
+                report.findings.extend(replaced::findings(plan, &*released, key.map(Key::of_pseudonyms)));
                 (report, released.header().iter().map(|&name| name.to_owned()).collect())
             }
         };

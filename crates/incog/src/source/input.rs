@@ -55,6 +55,18 @@ enum InputKind {
     Sql(SqlInput),
 }
 
+impl Input {
+    /// Do rows stay where they are?
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.0, InputKind::Engine(_))
+    }
+
+    /// Are they in files?
+    pub(crate) fn is_of_files(&self) -> bool {
+        matches!(self.0, InputKind::Files(_))
+    }
+}
+
 /// Data whose columns are known by name.
 pub(crate) struct Opened(OpenedKind);
 

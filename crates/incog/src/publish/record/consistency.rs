@@ -148,8 +148,10 @@ impl Record {
             (Some(_), Some(_), Some(_)) => {}
             _ => return says("claims.fewest_persons", "persons are counted, or they are not".into()),
         }
-        let released = job.columns.iter().filter(|(_, column)| column.role != RoleJob::Identifier);
-        let released = released.filter(|(name, _)| job.policy.unit.as_ref() != Some(*name));
+        let is_unit = |name: &String| job.policy.unit.as_ref() == Some(name);
+        let released = job.columns.iter().filter(|(name, column)| {
+            column.replace.is_some() || (column.role != RoleJob::Identifier && !is_unit(name))
+        });
         if released.clone().count() != seen.columns.len()
             || !released.clone().all(|(name, _)| seen.columns.contains(name))
         {

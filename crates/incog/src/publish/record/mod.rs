@@ -71,7 +71,7 @@ use sha2::{Digest, Sha256};
 
 use crate::claim::measured::LocalRelease;
 use crate::file;
-use crate::job::{AnyJob, DatabaseJob, Job, Lines};
+use crate::job::{AnyJob, DatabaseJob, Job, Lines, Mistakes, patterns};
 use crate::plan::Plan;
 use crate::plan::requirements;
 
@@ -177,7 +177,7 @@ impl Record {
                 (Some(digest), _) => hex(&digest),
                 // What never was here, or not whole, has no digest.
                 (None, Some(_)) if plan.sql.is_some() => String::new(),
-                (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
+                (None, Some(key)) => hex(&key.digest_of(&*plan.collected()?, plan.spilled.as_deref())?),
                 (None, None) => String::new(),
             },
             removed_rows: statistics.suppressed_rows,
@@ -292,6 +292,13 @@ impl Record {
     /// The levels that another release of this job would have if it were made like this one; none if recoding is local. Fails if the
     /// job has other quasi-identifiers, or, as far as the key can tell, other hierarchies.
     pub(crate) fn levels_for(&self, job: &Job, key: Option<&Key>) -> Result<Option<&BTreeMap<String, u8>>> {
+        // The record's job names the columns that patterns had.
+        let mut named = job.clone();
+        if let Ok(AnyJob::Table(recorded)) = self.job() {
+            let header: Vec<String> = recorded.columns.keys().cloned().collect();
+            patterns::resolve(&mut named, &header, &mut Mistakes::default());
+        }
+        let job = &named;
         let quasi = job.quasi_identifiers();
         let is_alike = match &self.recoding {
             RecodingPart::Levels(levels) => {

@@ -42,8 +42,8 @@ use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
 #[cfg(feature = "parquet")]
-#[cfg(feature = "parquet")]
 use crate::source::CellType;
+#[cfg(feature = "parquet")]
 use crate::source::Format;
 use crate::source::spill::Memory;
 use crate::system::{is_of_process, usual_file};
