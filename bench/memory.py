@@ -7,7 +7,7 @@ the largest resident set of the process, and that as a multiple of the limit. A 
 *refused* if incog says that the limit is too small (exit code 2, with what it needs). Any other row is a broken promise, and the exit code
 is 1.
 
-usage: bench/memory.py [--rows N] [--limits 32MB,64MB] [--k K] [--suppression SHARE] [--only NAME] [--incog FILE] [--record FILE]
+usage: bench/memory.py [--rows N] [--limits 64MB,128MB] [--k K] [--suppression SHARE] [--only NAME] [--incog FILE] [--record FILE]
 Needs `cargo build --release -p incog-cli` before.
 """
 import argparse

@@ -240,8 +240,10 @@ fn landsend_memory(timer: &mut Timer) -> Result<()> {
     })?;
     let limited = Rows::new(&data.table, &attributes)?.with_room(1 << 22);
     let problem = Problem { source: &limited, ..problem };
-    one_thread()?
-        .install(|| timer.part("roll-up, 4 MiB".to_owned(), || incognito(problem, JudgeKind::RollUp)))
+    one_thread()?.install(|| {
+        timer.part("roll-up, 4 MiB".to_owned(), || incognito(problem, JudgeKind::RollUp))?;
+        timer.part("bitmap, 4 MiB".to_owned(), || incognito(problem, JudgeKind::Bitmap(BitmapOptions::BEST)))
+    })
 }
 
 /// A store in memory: what is measured is the work around it.

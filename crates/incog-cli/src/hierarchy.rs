@@ -9,7 +9,7 @@ use incog::{Error, Job, Progress, Result};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::{Format, eprint_text, print};
+use crate::output::{Format, eprint_text, print, print_text};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             let all_hold = reports.iter().all(HierarchyReport::holds);
             match format {
                 Format::Json => print(&(written(&HierarchiesJson::of(&reports)) + "\n"))?,
-                Format::Text => print(&texts.join("\n"))?,
+                Format::Text => print_text(&texts.join("\n"))?,
             }
             Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }

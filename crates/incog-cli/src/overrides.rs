@@ -101,7 +101,7 @@ pub(crate) struct JobArguments {
     /// many threads to use
     #[arg(long, value_name = "N", help_heading = "Search")]
     threads: Option<usize>,
-    /// With top-down: breaks ties at random, the same way each time; with genetic: where to start
+    /// With top-down: breaks ties at random, the same way each time; with genetic, and ordered-set by cut_method: where to start
     #[arg(long, value_name = "N", help_heading = "Search")]
     seed: Option<u64>,
 }

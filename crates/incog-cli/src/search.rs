@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use incog::{Anonymizer, Error, Listing, Result};
 
-use crate::output::{Format, print};
+use crate::output::{Format, print, print_text};
 use crate::overrides::JobArguments;
 use crate::signals::show_progress;
 
@@ -58,10 +58,10 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let report =
         Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).search_listing(listing)?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.obstacle.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -75,10 +75,10 @@ fn subsets(arguments: Arguments) -> Result<ExitCode> {
     let anonymizer = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared());
     let report = anonymizer.search_subsets(arguments.max_subset)?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -87,10 +87,10 @@ fn trace(arguments: Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     let report = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).trace()?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -111,9 +111,9 @@ fn every_k(arguments: Arguments, range: RangeInclusive<u64>) -> Result<ExitCode>
     if let Some(path) = &arguments.chart {
         report.write_chart(path)?;
     }
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

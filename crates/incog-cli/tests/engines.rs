@@ -374,3 +374,48 @@ fn the_servers_log_shows_grouping_there_and_no_name_of_a_person() {
     assert!(log.lines().any(|line| fetched(&line)), "{log}");
     assert!(!asked.iter().any(fetched), "rows were fetched");
 }
+
+/// The paper's table through the database: how many nodes satisfy k, and which are minimal, as printed in `testdata/expected/adult`.
+#[test]
+fn adult_has_the_expected_nodes_through_the_database() {
+    let Some(mut schema) = Schema::new() else { return };
+    let Some(data) = incog_testkit::data::outside_file("adult/adult.csv") else { return };
+    let expected = incog_testkit::data::project().join("testdata");
+    let text = std::fs::read_to_string(data).unwrap();
+    let columns: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let declared: Vec<String> = columns.iter().map(|column| format!("{column} text")).collect();
+    schema.run(&format!("CREATE TABLE adult ({})", declared.join(", ")));
+    let mut writer = schema.client.copy_in("COPY adult FROM STDIN (FORMAT csv, HEADER)").unwrap();
+    std::io::Write::write_all(&mut writer, text.as_bytes()).unwrap();
+    writer.finish().unwrap();
+    for k in ["2", "10"] {
+        let mut job = format!(
+            "[input]\nurl = \"URL\"\ntable = \"SCHEMA.adult\"\nengine = \"database\"\n[policy]\nk = {k}\n"
+        );
+        for column in &columns {
+            let file = expected.join(format!("hierarchies/adult/{column}.csv"));
+            job += &format!(
+                "[columns.{column}]\nrole = \"quasi-identifier\"\nhierarchy = {{ file = {file:?} }}\n"
+            );
+        }
+        let job = schema.job(&job);
+        let said = schema.incog(&["search", job.to_str().unwrap(), "--format", "json"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let report: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+        let counts = std::fs::read_to_string(expected.join("expected/adult/expected_counts.csv")).unwrap();
+        let row = counts.lines().find(|line| line.starts_with(&format!("{k},9,"))).unwrap();
+        let row: Vec<&str> = row.split(',').collect();
+        assert_eq!(report["satisfying"].to_string(), row[3], "k = {k}");
+        let minimal = report["minimal"].as_array().unwrap().iter().map(|node| {
+            let levels = columns.iter().map(|column| node["levels"][column].to_string());
+            levels.chain([node["smallest_group"].to_string()]).collect::<Vec<_>>().join(",")
+        });
+        let mut minimal: Vec<String> = minimal.collect();
+        minimal.sort();
+        let printed = format!("expected/adult/expected_minimal_k{k}.csv");
+        let printed = std::fs::read_to_string(expected.join(printed)).unwrap();
+        let mut printed: Vec<&str> = printed.lines().skip(1).collect();
+        printed.sort_unstable();
+        assert_eq!(minimal, printed, "k = {k}");
+    }
+}

@@ -83,7 +83,8 @@ fn the_summary_says_how_many_rows_stand_where_and_what_it_cost() {
         "as collected ",
         " %",
         "(highest level 3, distortion 0.",
-        " groups, distortion 0.",
+        " groups: median ",
+        "\ndistortion 0.",
         ", loss 0.",
         "pass  5-anonymity",
         "pass  every released row can be assigned an input row of its own, generalized cell by cell",
@@ -310,7 +311,7 @@ fn settings_that_mean_nothing_are_refused_by_name() {
     folder.write("incog.toml", &job);
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "incognito", "--seed", "7"],
-        &["`seed` is for searches that draw lots", "\"genetic\" or \"top-down\""],
+        &["`seed` is for searches that draw lots", "\"genetic\" or \"ordered-set\" or \"top-down\""],
     );
     folder.refused(
         &["anonymize", "incog.toml", "--algorithm", "topdown"],

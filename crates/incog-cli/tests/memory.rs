@@ -4,13 +4,25 @@ mod folder;
 
 use folder::{Folder, people};
 
-/// More rows than 16 MiB have room for.
-const N_ROWS: usize = 120_000;
-const LITTLE: &str = "16MiB";
+/// More rows than the least limit has room for, with the note that each of them has.
+const N_ROWS: usize = 220_000;
+const NOTE_LENGTH: usize = 70;
+const LITTLE: &str = "64MB";
+
+/// A person with a long text of their own in each row: few rows take much memory, and a test little time.
+fn noted(rows: &str, length: usize) -> String {
+    let mut lines = rows.lines();
+    let mut data = format!("{},note\n", lines.next().unwrap());
+    for (line, n) in lines.zip(0..) {
+        data += &format!("{line},{n:0length$}\n");
+    }
+    data
+}
 
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("data.csv", people(0..N_ROWS));
+    folder.write("data.csv", noted(&people(0..N_ROWS), NOTE_LENGTH));
+    folder.write("incog.toml", folder.read("incog.toml") + "[columns.note]\nrole = \"other\"\n");
     folder
 }
 
@@ -94,10 +106,10 @@ fn parquet_in_and_out_and_files_in_pieces() {
     both(&folder, &[], "csv");
     assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"));
 
-    let rows = people(0..N_ROWS);
+    let rows = noted(&people(0..N_ROWS), NOTE_LENGTH);
     let (first, second) = rows.split_at(rows[..rows.len() / 3].rfind('\n').unwrap() + 1);
     folder.write("first.csv", first);
-    folder.write("second.csv", format!("name,age,sex,zip,ill\n{second}"));
+    folder.write("second.csv", format!("name,age,sex,zip,ill,note\n{second}"));
     folder.replace("incog.toml", "\"data.parquet\"", "[\"first.csv\", \"second.csv\"]");
     both(&folder, &[], "csv.zst");
     assert_eq!(folder.bytes("all.csv.zst"), folder.bytes("some.csv.zst"));
@@ -141,27 +153,31 @@ fn what_takes_all_rows_at_once_is_refused() {
     let with = |more: &[&'static str]| [&["anonymize", "incog.toml", "--memory", LITTLE], more].concat();
     folder.refused(
         &with(&["--algorithm", "top-down"]),
-        &["does not fit 16 MiB", "takes all rows at once", "hint: allow more memory"],
+        &["does not fit 64 MB", "takes all rows at once", "hint: allow more memory"],
     );
-    folder.refused(&with(&["--unit", "name"]), &["does not fit 16 MiB", "persons"]);
+    folder.refused(&with(&["--unit", "name"]), &["does not fit 64 MB", "persons"]);
     folder.refused(
         &["compare", "incog.toml", "--memory", LITTLE],
-        &["does not fit 16 MiB", "compared in memory"],
+        &["does not fit 64 MB", "compared in memory"],
     );
     folder.done(&["anonymize", "incog.toml"]);
-    folder.replace("incog.toml", "path = \"data.csv\"", "path = \"data.csv\"\nmemory = \"16 MiB\"");
+    folder.replace("incog.toml", "path = \"data.csv\"", "path = \"data.csv\"\nmemory = \"64 MB\"");
     folder.refused(
         &["verify", "release.csv", "--job", "incog.toml"],
-        &["does not fit 16 MiB", "checked against the data"],
+        &["does not fit 64 MB", "checked against the data"],
     );
 }
 
 #[test]
 fn sizes_that_are_none_and_folders_that_are_none_are_refused() {
     let folder = folder();
-    for (size, part) in
-        [("lots", "is not a size"), ("-1", "is not a size"), ("1KB", "less than 16 MiB"), ("0", "less than")]
-    {
+    for (size, part) in [
+        ("lots", "is not a size"),
+        ("-1", "is not a size"),
+        ("1KB", "less than 64 MB"),
+        ("0", "less than"),
+        ("63MB", "less than 64 MB"),
+    ] {
         folder.refused(&["anonymize", "incog.toml", &format!("--memory={size}")], &["`memory`", part]);
     }
     let before = folder.files();
@@ -174,10 +190,10 @@ fn sizes_that_are_none_and_folders_that_are_none_are_refused() {
 #[test]
 fn columns_with_too_many_values_are_named() {
     let folder = folder();
-    folder.replace("incog.toml", "[columns.name]\nrole = \"identifier\"", "[columns.name]\nrole = \"other\"");
+    folder.write("data.csv", noted(&people(0..N_ROWS), 2 * NOTE_LENGTH));
     folder.refused(
         &["anonymize", "incog.toml", "--memory", LITTLE],
-        &["distinct values", "column `name` has most of them", "hint: allow more memory"],
+        &["distinct values", "column `note` has most of them", "hint: allow more memory"],
     );
 }
 

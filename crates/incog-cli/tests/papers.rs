@@ -324,6 +324,8 @@ fn what_explain_names_can_be_set() {
     for setting in ["auto", "forest", "cover", "clusters"] {
         run("cell-suppression", &format!("suppression_method = \"{setting}\""));
     }
+    assert_eq!(run("ordered-set", "cut_method = \"enumerate\""), run("ordered-set", ""));
+    run("ordered-set", "cut_method = \"genetic\"\nseed = 3\nmax_steps = 300");
     assert_eq!(run("top-down", "look_ahead = \"step\""), run("top-down", ""));
     run("top-down", "look_ahead = \"full\"");
     let folder = Folder::new();
@@ -331,6 +333,7 @@ fn what_explain_names_can_be_set() {
         ("cell_method", "rounds", "cell-generalization"),
         ("suppression_method", "cover", "cell-suppression"),
         ("look_ahead", "full", "top-down"),
+        ("cut_method", "genetic", "ordered-set"),
     ] {
         let folder = Folder::new();
         folder.replace(
@@ -340,6 +343,10 @@ fn what_explain_names_can_be_set() {
         );
         folder.refused(&["anonymize", "incog.toml"], &[key, owner]);
     }
+    let enumerated = Folder::new();
+    let seeded = "[search]\nalgorithm = \"ordered-set\"\nseed = 3\n[columns.age]";
+    enumerated.replace("incog.toml", "[columns.age]", seeded);
+    enumerated.refused(&["anonymize", "incog.toml"], &["`seed` is for searches", "cut_method = \"genetic\""]);
     folder.replace(
         "incog.toml",
         "[columns.age]",

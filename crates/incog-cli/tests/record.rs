@@ -570,7 +570,7 @@ fn nothing_tells_how_long_the_value_of_a_suppressed_row_is() {
     assert_eq!(record["suppressed_rows"], 1);
     assert!(!String::from_utf8(release).unwrap().contains("******"));
     for rule in ["{ mask = \"right\" }", "{ mask = \"left\" }", "{ mask = \"right\", levels = [0] }"] {
-        for arguments in [&[][..], &["--algorithm", "top-down"], &["--memory", "16MiB"]] {
+        for arguments in [&[][..], &["--algorithm", "top-down"], &["--memory", "64MB"]] {
             // If the longest value decided, labels would have 6, 9 and 12 characters.
             let [six, nine, twelve] =
                 [6, 9, 12].map(|length| of_far_away(&"9".repeat(length), rule, arguments));

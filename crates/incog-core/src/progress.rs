@@ -126,8 +126,8 @@ impl Progress {
         self.check()
     }
 
-    /// From now on, work ends after this number of steps with an error of kind [`Limit`](ErrorKind::Limit). A step is whatever a search does
-    /// between two looks at its progress, so steps of one search are alike and those of two are not. Steps are counted from 0 again.
+    /// From now on, work ends after this number of steps with an error of kind [`Limit`](ErrorKind::Limit). A step is about as much as looking
+    /// at one record, and at least one for each look at the progress. Steps are counted from 0 again.
     pub fn limit(&self, steps: Option<u64>) {
         self.steps.store(0, Relaxed);
         self.limit.store(steps.unwrap_or(0), Relaxed);
@@ -140,14 +140,19 @@ impl Progress {
 
     /// Fails when the search has been cancelled, or when a limit is reached.
     pub fn check(&self) -> Result<()> {
+        self.spend(1)
+    }
+
+    /// The same, before work of about this number of steps.
+    pub(crate) fn spend(&self, steps: u64) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
         }
         let limit = self.limit.load(Relaxed);
-        if limit > 0 && self.steps.fetch_add(1, Relaxed) >= limit {
+        if limit > 0 && self.steps.fetch_add(steps, Relaxed) >= limit {
             return Err(Error::new(
                 ErrorKind::Limit,
-                format!("no release within the limit of {limit} steps"),
+                format!("no release within the limit of {limit} steps of work"),
             ));
         }
         Ok(())
@@ -157,6 +162,18 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_ends_at_its_limit_and_not_before() {
+        let progress = Progress::new();
+        progress.limit(Some(10));
+        assert!(progress.check().is_ok() && progress.spend(9).is_ok());
+        assert_eq!(progress.steps(), 10);
+        assert_eq!(progress.check().unwrap_err().kind(), ErrorKind::Limit);
+        progress.limit(None);
+        assert!(progress.spend(1000).is_ok());
+        assert_eq!(progress.steps(), 0, "nothing is counted without a limit");
+    }
 
     #[test]
     fn a_stage_starts_with_no_rows_done() {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use incog_core::Progress;
 use incog_core::algorithm::{
-    self, Aim, Answer, CutChoice, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions, Settings,
-    mondrian, optimum, ordered_set,
+    self, Aim, Answer, CutChoice, CutMethod, Cuts, Extent, Gain, Limits, MondrianOptions, OrderedSetOptions,
+    Settings, mondrian, optimum, ordered_set,
 };
 use incog_core::frequency::Rows;
 use incog_core::judge::Problem;
@@ -160,6 +160,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
             domains: domains.clone(),
             cost: Gain::Loss,
             weights,
+            method: CutMethod::Enumerate,
             limits: Limits { max_steps: Some(u64::MAX), deadline: None },
         };
         return of_boxes(&ordered_set(problem, &attributes, options, &progress).unwrap().unwrap().recoding);

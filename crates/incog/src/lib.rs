@@ -385,12 +385,12 @@ pub mod unstable {
     pub mod job {
         pub use crate::job::{
             AnyJob, BitmapSets, BranchJob, CellMethodJob, ColumnJob, CostJob, CountOrText, CubeLevels,
-            DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob, EngineJob,
-            FileFormat, GridJob, HierarchyJob, IfExists, Input, IntervalsOf, Job, Lines, LookAheadJob,
-            MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText,
-            OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths,
-            PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob,
-            TableFormat, TableJob, TreeJob, TypesJob,
+            CutMethodJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob,
+            EngineJob, FileFormat, GridJob, HierarchyJob, IfExists, Input, IntervalsOf, Job, Lines,
+            LookAheadJob, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts, MondrianSides,
+            NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob, ParentJob,
+            ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
+            SuppressionMethodJob, TableFormat, TableJob, TreeJob, TypesJob,
         };
     }
 

@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::algorithm::quality::Found;
 use crate::algorithm::{
-    Aim, CellMethod, Coverage, Cuts, Extent, Limits, LookAhead, Quality, Search, SuppressionMethod,
+    Aim, CellMethod, Coverage, CutMethod, Cuts, Extent, Limits, LookAhead, Quality, Search, SuppressionMethod,
 };
 use crate::error::Result;
 use crate::frequency::FrequencySet;
@@ -159,13 +159,15 @@ pub enum Setting {
     CellMethod,
     /// How the groups of a cell suppression are found.
     SuppressionMethod,
+    /// How better cuts than the greedy ones are looked for.
+    CutMethod,
     /// How far Top-Down looks ahead.
     LookAhead,
 }
 
 impl Setting {
     /// All of them.
-    pub const ALL: [Setting; 18] = [
+    pub const ALL: [Setting; 19] = [
         Setting::Judge,
         Setting::Marking,
         Setting::OneLabel,
@@ -183,6 +185,7 @@ impl Setting {
         Setting::MondrianSides,
         Setting::CellMethod,
         Setting::SuppressionMethod,
+        Setting::CutMethod,
         Setting::LookAhead,
     ];
 
@@ -206,6 +209,7 @@ impl Setting {
             Setting::MondrianSides => "mondrian_sides",
             Setting::CellMethod => "cell_method",
             Setting::SuppressionMethod => "suppression_method",
+            Setting::CutMethod => "cut_method",
             Setting::LookAhead => "look_ahead",
         }
     }
@@ -257,6 +261,8 @@ pub struct Settings {
     pub cell_method: CellMethod,
     /// How the groups of a cell suppression are found.
     pub suppression_method: SuppressionMethod,
+    /// How an ordered-set search looks for better cuts than the greedy ones.
+    pub cut_method: CutMethod,
     /// How far Top-Down looks ahead.
     pub look_ahead: LookAhead,
 }

@@ -62,7 +62,7 @@ pub(crate) use optimum::has_quick_optimum_search;
 pub use optimum::{
     BestFirst, Optimum, best_first, has_best_first_search, has_optimum_search, is_quicker_best_first, optimum,
 };
-pub use ordered_set::{OrderedSetOptions, ordered_set};
+pub use ordered_set::{CutMethod, OrderedSetOptions, ordered_set};
 pub use quality::{Aim, Judged, Limits, Quality};
 pub use subsets::{Subset, Subsets, subsets};
 pub use top_down::{LookAhead, TopDownOptions, top_down};

@@ -20,6 +20,8 @@
 //!    smaller than the least that the policy admits.
 //! 5. *Reordering*: cuts of the tail that cost least come last, where they are in most tails; so bounds rise early.
 //!
+//! With [`CutMethod::Genetic`] steps 2 to 5 are a genetic search ([`breed`]), for more cuts than can be enumerated.
+//!
 //! Differs from the paper: (1) any policy that is closed under merging; (2) any cost that cuts never raise, loss and
 //! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes, or a time; (5)
 //! attributes with hierarchies take part.
@@ -35,12 +37,15 @@
 //! Cost: a node costs a pass over the cells for each cut of its tail and each attribute. The number of nodes is exponential
 //! in that of cuts at worst. Memory: some numbers a cell.
 
+mod breed;
+
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Task};
 use crate::algorithm::mondrian::Gain;
 use crate::algorithm::mondrian::of_boxes;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
 use crate::algorithm::quality::{Found, Limits, Quality};
+use crate::algorithm::single::genetic::Random;
 use crate::error::{Error, Result};
 use crate::group::Measures;
 use crate::hierarchy::Attributes;
@@ -49,6 +54,19 @@ use crate::privacy::{Closure, Policy};
 use crate::progress::Progress;
 use crate::recoding::{Domain, Domains, PerBox, Side};
 use crate::registry::{Entry, Status};
+
+/// How better cuts than the greedy ones are looked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CutMethod {
+    /// One set after the other, as a tree with bounds: the best is known at its end.
+    #[default]
+    Enumerate,
+    /// At random, from the greedy set on: the best is never known.
+    Genetic {
+        /// Where chance starts.
+        seed: u64,
+    },
+}
 
 /// How to search.
 #[derive(Debug, Clone)]
@@ -59,7 +77,9 @@ pub struct OrderedSetOptions {
     pub cost: Gain,
     /// What the loss of each attribute counts; all alike where empty.
     pub weights: Vec<f64>,
-    /// Steps are nodes looked at after the greedy search; 1 is as good as none. Time counts after the greedy search only.
+    /// How better cuts than the greedy ones are looked for.
+    pub method: CutMethod,
+    /// Steps are nodes (sets of cuts) looked at after the greedy search; 1 is as good as none. Time counts after the greedy search only.
     pub limits: Limits,
 }
 
@@ -79,7 +99,7 @@ pub fn ordered_set(
     options: OrderedSetOptions,
     progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
-    let OrderedSetOptions { domains, cost, weights, limits } = options;
+    let OrderedSetOptions { domains, cost, weights, method, limits } = options;
     if limits.max_steps == Some(0) {
         return Err(Error::input("a limit of 0 nodes leaves nothing to look at")
             .with_hint("1 gives what the greedy search finds; mondrian needs no limit"));
@@ -143,9 +163,14 @@ pub fn ordered_set(
     let n_tried = open.len().min(MOST_OPEN);
     // Leaving rows out within the budget might be better, and is not tried under such a policy.
     let may_suppress = absorbs || problem.policy.budget() == 0;
-    search.is_complete = open.len() <= MOST_OPEN && may_suppress;
+    search.is_complete = open.len() <= MOST_OPEN && may_suppress && method == CutMethod::Enumerate;
+    let mut random = match method {
+        CutMethod::Enumerate => None,
+        CutMethod::Genetic { seed } => Some(Random::new(seed)),
+    };
     // Each attribute with missing values as `*` or not. Not comes first.
-    for closed in 0..1_u64 << n_tried {
+    let n_ways = 1_u64 << n_tried;
+    for closed in 0..n_ways {
         let is_closed = |at: usize| {
             open.iter()
                 .position(|&other| other == at)
@@ -165,7 +190,7 @@ pub fn ordered_set(
             let in_order = missing[at].min(n_positions[at]);
             tail.extend((1..in_order).map(|position| (at, position)));
         }
-        search.run(&head, tail)?;
+        search.run(&head, tail, random.as_mut().map(|random| (random, n_ways - closed)))?;
     }
     let CutSearch { best, is_complete, .. } = search;
     let Some(best) = best else { return Ok(None) };
@@ -283,16 +308,27 @@ struct CutSearch<'a> {
 type Cuts = Vec<Vec<u32>>;
 
 impl CutSearch<'_> {
-    /// All sets of cuts with these and some of the tail.
-    fn run(&mut self, head: &Cuts, tail: Vec<(usize, u32)>) -> Result<()> {
+    /// All sets of cuts with these and some of the tail; at random, if chance is given, with how many such searches share the nodes that are left.
+    fn run(
+        &mut self,
+        head: &Cuts,
+        tail: Vec<(usize, u32)>,
+        chance: Option<(&mut Random, u64)>,
+    ) -> Result<()> {
         let Some(judged) = self.judge(head)? else { return Ok(()) };
         self.offer(head, judged);
-        self.greedy(head.clone(), tail.clone())?;
-        self.enumerate(head, tail)
+        let start = self.greedy(head.clone(), tail.clone())?;
+        let Some((random, n_ways)) = chance else {
+            return self.enumerate(head, tail);
+        };
+        // The first of them is the greedy set again.
+        let share = (self.nodes_left / n_ways).max(1);
+        self.nodes_left = self.nodes_left.saturating_sub(share);
+        breed::breed(self, random, (head, &tail), &start, share)
     }
 
-    /// Cuts where it gains most.
-    fn greedy(&mut self, mut head: Cuts, mut tail: Vec<(usize, u32)>) -> Result<()> {
+    /// Cuts where it gains most, and tells where it ended.
+    fn greedy(&mut self, mut head: Cuts, mut tail: Vec<(usize, u32)>) -> Result<Cuts> {
         loop {
             self.progress.check()?;
             let mut best: Option<(f64, (usize, u32))> = None;
@@ -308,7 +344,7 @@ impl CutSearch<'_> {
                     best = Some((judged.cost, cut));
                 }
             }
-            let Some((_, cut)) = best else { return Ok(()) };
+            let Some((_, cut)) = best else { return Ok(head) };
             head = self.with(&head, cut);
             useful.retain(|&other| other != cut);
             tail = useful;
@@ -373,13 +409,20 @@ impl CutSearch<'_> {
 
     /// What a set of cuts costs; `None` if the policy refuses it.
     fn judge(&self, cuts: &Cuts) -> Result<Option<Judged>> {
+        let judged = self.weigh(cuts)?;
+        Ok((judged.refused_rows <= self.budget).then_some(judged))
+    }
+
+    /// The same, with how many records the policy refuses. What it refuses has no cost.
+    fn weigh(&self, cuts: &Cuts) -> Result<Judged> {
+        self.progress.spend(self.rows.len() as u64)?;
         let groups = group(self.columns, cuts);
         let judged = self.refused(&groups)?;
         if judged.refused_rows > self.budget {
-            return Ok(None);
+            return Ok(judged);
         }
         let cost = self.cost_of(cuts, &groups, &judged, None);
-        Ok(Some(Judged { cost, ..judged }))
+        Ok(Judged { cost, ..judged })
     }
 
     /// The cuts and one more.
@@ -523,7 +566,7 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
     item: Algorithm {
         family: Family::Boxes,
         columns: ColumnNeeds::Nothing,
-        settings: &[Setting::TimeLimit, Setting::MaxSteps],
+        settings: &[Setting::CutMethod, Setting::Seed, Setting::TimeLimit, Setting::MaxSteps],
         claim: |_| Claimed::Boxes(Overlap::DisjointLabels),
         traversal: None,
         run,
@@ -535,6 +578,7 @@ fn run(task: &Task<'_>) -> Result<Option<Answer>> {
         domains: task.domains.clone(),
         cost: Gain::of_metric(task.metric),
         weights: task.aim.costs.weights.clone(),
+        method: task.settings.cut_method,
         limits: task.settings.limits,
     };
     let found = ordered_set(task.problem, task.attributes, options, task.progress)?;

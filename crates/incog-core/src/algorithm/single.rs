@@ -21,7 +21,7 @@ mod descent;
 mod exact;
 mod full_domain;
 pub(super) mod full_subtree;
-pub(super) mod genetic;
+pub(in crate::algorithm) mod genetic;
 pub(super) mod unrestricted;
 
 pub use attribute_suppression::{AttributeSuppressionOptions, attribute_suppression};

@@ -105,6 +105,31 @@ tuned! {
     /// Unit: records per 64 bytes. Measured by: `adult-bitmap`.
     LOOKED_UP_PER_LINE: f64 = 0.6;
 
+    /// Where memory is scarce, the bitmaps of a block of records take one of this many parts of the room, and so do its groups.
+    ///
+    /// Unit: parts of the room. Measured by: `landsend-memory`.
+    BLOCK_PARTS: u64 = 4;
+
+    /// Where memory is scarce, the counters of groups begin with one of this many parts of the room.
+    ///
+    /// Unit: parts of the room. Measured by: `landsend-memory`.
+    BLOCK_COUNTER_PARTS: u64 = 8;
+
+    /// While the groups of all blocks are counted, one takes this multiple of its key and counter.
+    ///
+    /// Unit: multiple of a group's bytes. Measured by: `landsend-memory`.
+    TIMES_BLOCK_COUNTED: usize = 5;
+
+    /// A block has at least this many records, however scarce memory is.
+    ///
+    /// Unit: records. Measured by: `landsend-memory`.
+    LEAST_BLOCK_RECORDS: usize = 64;
+
+    /// At least this many groups are counted at a time, however scarce memory is.
+    ///
+    /// Unit: groups. Measured by: `landsend-memory`.
+    LEAST_BLOCK_GROUPS: usize = 16;
+
     // Snapshots: which sets are made and kept.
 
     /// A snapshot is made halfway if at least this many bits lie between the key of a node and that of its source.

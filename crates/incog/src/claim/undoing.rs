@@ -8,7 +8,8 @@
 //! 2. Numbers and dates of the other column that stand less than [`TOGETHER`] times are taken together with their neighbours, because a
 //!    value that one row has tells everything of this row and nothing of others.
 //! 3. What small groups would tell by chance is measured: the same with the rows of the level shuffled, always in the same way.
-//! 4. The column tells the level if it takes away [`TELLS`] of what chance leaves, and chance leaves half of the level's entropy.
+//! 4. The column tells the level if it takes away [`TELLS`] of what chance leaves, half of the rows share their value with another, and
+//!    chance leaves enough to judge by ([`LEAST_CHANCE`]).
 //!
 //! A warning is made where the release is coarser than the finest level that is told. Nothing else depends on it: floats will do.
 //! Texts that no two rows share cannot be judged by counting, and tables of fewer than [`FEWEST`] rows are not.
@@ -43,6 +44,9 @@ const TOGETHER: u64 = 10;
 
 /// How much of what chance leaves of a level's entropy must be gone.
 const TELLS: f64 = 0.75;
+
+/// What chance must leave of the entropy of all rows together, in nats, for a judgement.
+const LEAST_CHANCE: f64 = 20.0;
 
 /// Levels with less entropy, in nats, are nearly the same for all.
 const LEAST_ENTROPY: f64 = 0.07;
@@ -189,6 +193,10 @@ impl Teller {
 
     /// The number of the finest level below the top that the column tells.
     fn finest(&self, attribute: &Attribute, codes: &[u32]) -> Option<u8> {
+        let shared: usize = self.starts.windows(2).map(|at| at[1] - at[0]).filter(|&rows| rows > 1).sum();
+        if 2 * shared < codes.len() {
+            return None;
+        }
         let tells = |&level: &u8| {
             let of_value = attribute.labels_at(level);
             let labels: Vec<u32> = codes.iter().map(|&code| of_value[code as usize]).collect();
@@ -205,7 +213,7 @@ impl Teller {
             let left = entropy(&labels, &self.rows, &self.starts, n_labels);
             let by_chance: Vec<u32> = self.shuffled.iter().map(|&row| labels[row as usize]).collect();
             let chance = entropy(&by_chance, &self.rows, &self.starts, n_labels);
-            chance >= all / 2.0 && left <= (1.0 - TELLS) * chance
+            chance * codes.len() as f64 >= LEAST_CHANCE && left <= (1.0 - TELLS) * chance
         };
         (0..=attribute.height()).find(tells).map(|level| attribute.level_number(level))
     }

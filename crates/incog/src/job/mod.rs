@@ -37,8 +37,8 @@ pub use preset::Preset;
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
-    BitmapSets, CellMethodJob, CubeLevels, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides,
-    OneLabel, SearchJob, SuppressionMethodJob,
+    BitmapSets, CellMethodJob, CubeLevels, CutMethodJob, LookAheadJob, MondrianChoice, MondrianCuts,
+    MondrianSides, OneLabel, SearchJob, SuppressionMethodJob,
 };
 
 use std::path::{Path, PathBuf};

@@ -48,7 +48,8 @@ pub struct SearchJob {
     /// many threads to use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
-    /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`: where to start.
+    /// For `top-down`: breaks ties at random, the same way each time. Keep it to yourself. For `genetic`, and `ordered-set` with
+    /// `cut_method = "genetic"`: where to start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// For `genetic`, `ordered-set`, and `incog anonymize` where no algorithm is named: when to stop and take the best found so
@@ -73,6 +74,9 @@ pub struct SearchJob {
     /// For `top-down`: how far it looks ahead where rows cannot be specialized alone; step unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_ahead: Option<LookAheadJob>,
+    /// For `ordered-set`: how better cuts than the greedy ones are looked for; enumerate unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_method: Option<CutMethodJob>,
     /// For `cell-generalization`: how groups are found; clusters unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_method: Option<CellMethodJob>,
@@ -114,6 +118,16 @@ pub enum LookAheadJob {
     Step,
     /// To the end, as the paper does: much slower.
     Full,
+}
+
+/// How `ordered-set` looks for better cuts than the greedy ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutMethodJob {
+    /// One set of cuts after the other, with bounds: the best is known at its end.
+    Enumerate,
+    /// At random, by a genetic search that starts with the greedy cuts: for more cuts than can be enumerated.
+    Genetic,
 }
 
 /// How `cell-generalization` finds groups.

@@ -10,7 +10,7 @@ use incog_core::algorithm::{self, Algorithm, Family, Limits, Setting};
 use incog_core::registry::Entry;
 use incog_core::{Error, Result};
 
-use crate::job::{Job, SearchJob};
+use crate::job::{CutMethodJob, Job, SearchJob};
 
 /// Is a setting given?
 fn is_set(search: &SearchJob, setting: Setting) -> bool {
@@ -32,6 +32,7 @@ fn is_set(search: &SearchJob, setting: Setting) -> bool {
         Setting::MondrianSides => search.mondrian_sides.is_some(),
         Setting::CellMethod => search.cell_method.is_some(),
         Setting::SuppressionMethod => search.suppression_method.is_some(),
+        Setting::CutMethod => search.cut_method.is_some(),
         Setting::LookAhead => search.look_ahead.is_some(),
     }
 }
@@ -56,6 +57,7 @@ fn forget(search: &mut SearchJob, setting: Setting) {
         Setting::MondrianSides => search.mondrian_sides = None,
         Setting::CellMethod => search.cell_method = None,
         Setting::SuppressionMethod => search.suppression_method = None,
+        Setting::CutMethod => search.cut_method = None,
         Setting::LookAhead => search.look_ahead = None,
     }
 }
@@ -74,7 +76,7 @@ fn is_known(setting: Setting, algorithm: Option<&Entry<Algorithm>>) -> bool {
 pub(crate) fn check(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<()> {
     let strange = |setting: &Setting| is_set(&job.search, *setting) && !is_known(*setting, algorithm);
     let Some(setting) = Setting::ALL.into_iter().find(strange) else {
-        return Ok(());
+        return check_seed(job, algorithm);
     };
     let key = setting.key();
     let of = algorithm.map_or("this job".to_owned(), |entry| format!("`{}`", entry.name));
@@ -85,6 +87,7 @@ pub(crate) fn check(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<(
         Setting::OneLabel => "the algorithm `incognito`",
         Setting::CellMethod => "the algorithm `cell-generalization`",
         Setting::SuppressionMethod => "the algorithm `cell-suppression`",
+        Setting::CutMethod => "the algorithm `ordered-set`",
         Setting::LookAhead => "the algorithm `top-down`",
         _ => "full-domain algorithms",
     };
@@ -102,11 +105,25 @@ pub(crate) fn check(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<(
         .with_hint(hint))
 }
 
+/// Fails if there is a seed for a search by cuts that draws no lots.
+fn check_seed(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Result<()> {
+    let has_method = algorithm.is_some_and(|entry| entry.item.knows(Setting::CutMethod));
+    if !has_method || job.search.seed.is_none() || job.search.cut_method == Some(CutMethodJob::Genetic) {
+        return Ok(());
+    }
+    Err(job
+        .mistake(&["search", "seed"], "`seed` is for searches that draw lots; this one enumerates cuts")
+        .with_hint("leave it out, or set cut_method = \"genetic\""))
+}
+
 /// The job with only those settings that an algorithm knows.
 pub(crate) fn of_algorithm(job: &Job, algorithm: Option<&Entry<Algorithm>>) -> Job {
     let mut job = job.clone();
     for setting in Setting::ALL.into_iter().filter(|&setting| !is_known(setting, algorithm)) {
         forget(&mut job.search, setting);
+    }
+    if check_seed(&job, algorithm).is_err() {
+        forget(&mut job.search, Setting::Seed);
     }
     job
 }

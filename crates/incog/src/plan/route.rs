@@ -5,7 +5,7 @@
 //! `best` for a release and `cover` for a list of generalizations, unless it names a judge that is made for another.
 
 use incog_core::algorithm::{
-    self, Algorithm, CellMethod, Claimed, ColumnNeeds, Cuts, Extent, LookAhead, Search, Settings,
+    self, Algorithm, CellMethod, Claimed, ColumnNeeds, CutMethod, Cuts, Extent, LookAhead, Search, Settings,
     SuppressionMethod, Traversal, has_best, has_best_first_search,
 };
 use incog_core::hierarchy::Attributes;
@@ -16,7 +16,7 @@ use incog_core::{Error, Result};
 
 use crate::job::settings::{self, LimitSettings};
 use crate::job::{
-    CellMethodJob, Job, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides, RoleJob,
+    CellMethodJob, CutMethodJob, Job, LookAheadJob, MondrianChoice, MondrianCuts, MondrianSides, RoleJob,
     SuppressionMethodJob,
 };
 use crate::plan::judges::JudgeChoice;
@@ -157,6 +157,10 @@ impl AlgorithmChoice {
                 Some(SuppressionMethodJob::Forest) => SuppressionMethod::Forest,
                 Some(SuppressionMethodJob::Cover) => SuppressionMethod::Cover,
                 Some(SuppressionMethodJob::Clusters) => SuppressionMethod::CLUSTERS,
+            },
+            cut_method: match search.cut_method {
+                None | Some(CutMethodJob::Enumerate) => CutMethod::Enumerate,
+                Some(CutMethodJob::Genetic) => CutMethod::Genetic { seed: search.seed.unwrap_or(0) },
             },
             look_ahead: match search.look_ahead {
                 None | Some(LookAheadJob::Step) => LookAhead::Step,

@@ -7,6 +7,7 @@
 //! the verified rows are copied into a table whose columns have the types of the input's, if both are in one database, and are text
 //! otherwise; then the rows that are there are counted.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
@@ -118,9 +119,10 @@ fn copied(
     engine.copy_in(&target.working, &mut |row| {
         let Some(row_idx) = rows.next() else { return Ok(false) };
         row.clear();
-        let cells = labels.iter().zip(&codes).map(|(labels, codes)| {
-            cell(labels[codes[row_idx as usize] as usize]).map(|text| text.into_owned())
-        });
+        let cells = labels
+            .iter()
+            .zip(&codes)
+            .map(|(labels, codes)| cell(labels[codes[row_idx as usize] as usize]).map(Cow::into_owned));
         row.extend(cells);
         if row_idx.is_multiple_of(4096) {
             progress.check()?;

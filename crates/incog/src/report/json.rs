@@ -49,6 +49,7 @@ pub fn schema_of<T: Described>() -> String {
         SchemaGenerator::new(schemars::generate::SchemaSettings::draft2020_12().for_serialize())
             .into_root_schema_for::<T>();
     let mut schema: Value = schema.into();
+    without_examples(&mut schema);
     schema["title"] = json!(id(T::NAME));
     schema["properties"]["schema"] =
         json!({"const": id(T::NAME), "description": "The name and version of this schema."});
@@ -56,6 +57,20 @@ pub fn schema_of<T: Described>() -> String {
         required.insert(0, json!("schema"));
     }
     serde_json::to_string_pretty(&schema).expect("a schema is plain data")
+}
+
+/// Descriptions are those of the types, whose examples are for programs in Rust.
+fn without_examples(part: &mut Value) {
+    match part {
+        Value::Object(fields) => {
+            if let Some(Value::String(text)) = fields.get_mut("description") {
+                text.truncate(text.find("\n\n```").unwrap_or(text.len()));
+            }
+            fields.values_mut().for_each(without_examples);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(without_examples),
+        _ => {}
+    }
 }
 
 /// The schemas of what the library says, each with its name.

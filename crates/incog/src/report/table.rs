@@ -76,7 +76,8 @@ impl fmt::Display for Table {
         }
         let mut line = String::from(" ");
         for (number, name) in self.rows[0][self.levels.clone()].iter().enumerate() {
-            let item = format!(" {}: {name}", number + 1);
+            let end = if number + 1 == self.levels.len() { "" } else { "," };
+            let item = format!(" {}: {name}{end}", number + 1);
             if line.chars().count() + item.chars().count() > WIDTH && line.trim() != "" {
                 writeln!(f, "{line}")?;
                 line = String::from(" ");
@@ -109,7 +110,7 @@ mod tests {
         let names: Vec<String> = (0..12).map(|n| format!("column_{n}")).collect();
         let text = table(&names.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(text.starts_with("  1: column_0 2: column_1"), "{text}");
+        assert!(text.starts_with("  1: column_0, 2: column_1"), "{text}");
         assert!(text.ends_with("  5  2  2  2  2  2  2  2  2  2   2   2   2   0.5\n"), "{text}");
     }
 }

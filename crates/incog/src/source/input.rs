@@ -70,7 +70,6 @@ impl Input {
 /// Data whose columns are known by name.
 pub(crate) struct Opened(OpenedKind);
 
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a run")]
 enum OpenedKind {
     Files(Box<Data>),
     Columns { header: Vec<String>, columns: Vec<Column>, format: Format, readings: Readings },

@@ -236,9 +236,13 @@ impl Genetic<'_> {
 
 /// Numbers that look random and follow from the seed (SplitMix64: Steele, Lea, Flood, OOPSLA 2014).
 #[derive(Debug, Clone, Copy)]
-struct Random(u64);
+pub(in crate::algorithm) struct Random(u64);
 
 impl Random {
+    pub(in crate::algorithm) fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -248,7 +252,7 @@ impl Random {
     }
 
     /// A number below `n`, which is small.
-    fn below(&mut self, n: usize) -> usize {
+    pub(in crate::algorithm) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 

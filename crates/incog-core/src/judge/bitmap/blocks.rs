@@ -22,6 +22,7 @@ use crate::judge::bitmap::index::{Labelled, sets_of_codes};
 use crate::judge::bitmap::ledger::Ledger;
 use crate::judge::bitmap::walk::{Buffer, View, intersect};
 use crate::judge::bitmap::{Operations, Stop};
+use crate::judge::tuning;
 use crate::judge::{Judge, Judges, Keep, Problem, Work};
 use crate::lattice::{Grouping, Lattice};
 
@@ -63,15 +64,16 @@ impl<'a> Blocks<'a> {
         let budget = self.problem.policy.budget();
         // A record takes its key twice, and for each attribute a code and a place in a set.
         let bytes_a_record = 2 * size_of::<W>() + 12 * node.iter().count().max(1);
-        let n_block = usize::try_from(self.room / 4).unwrap_or(usize::MAX) / bytes_a_record;
-        let n_block = n_block.max(64);
-        let most =
-            (usize::try_from(self.room / 4).unwrap_or(usize::MAX) / (5 * (size_of::<W>() + 4))).max(16);
-        let mut counters = Counters::<W, u32>::within(self.room / 8);
+        let share = usize::try_from(self.room / tuning::BLOCK_PARTS.get()).unwrap_or(usize::MAX);
+        let n_block = (share / bytes_a_record).max(tuning::LEAST_BLOCK_RECORDS.get());
+        let bytes_a_group = tuning::TIMES_BLOCK_COUNTED.get() * (size_of::<W>() + size_of::<u32>());
+        let most = (share / bytes_a_group).max(tuning::LEAST_BLOCK_GROUPS.get());
+        let mut counters = Counters::<W, u32>::within(self.room / tuning::BLOCK_COUNTER_PARTS.get());
         let mut of = 1;
         'again: loop {
             let mut refused = 0;
-            for part in 0..of {
+            let n_parts = of;
+            for part in 0..n_parts {
                 let mut n_seen = 0;
                 counters.begin();
                 self.keys.visit(&mut |keys| {
@@ -80,7 +82,7 @@ impl<'a> Blocks<'a> {
                         if counters.n_so_far() > most {
                             break;
                         }
-                        let found = self.block(keys, node, mask, (part, of), work)?;
+                        let found = self.block(keys, node, mask, (part, n_parts), work)?;
                         counters.add(Lot::counted(&found.keys, &found.rows), mask);
                         n_seen += keys.len();
                     }
@@ -92,8 +94,8 @@ impl<'a> Blocks<'a> {
                 if n_groups > most {
                     // Half as many as there is room for: parts are not quite alike.
                     let n_all = n_groups as f64 * self.problem.source.n_rows() as f64 / n_seen.max(1) as f64;
-                    let n_parts = (n_all / (most / 2) as f64) as u64;
-                    of = (2 * of).max(of.saturating_mul(n_parts).next_power_of_two());
+                    let n_enough = (n_all / (most / 2) as f64) as u64;
+                    of = (2 * of).max(of.saturating_mul(n_enough).next_power_of_two());
                     continue 'again;
                 }
                 refused += counters.rows_below(self.least);

@@ -17,6 +17,7 @@
 //! | `group_sizes` | how many groups have how many rows | anybody | nothing |
 //! | `input.rows`, `suppressed_rows` | rows of the data, rows left out | with the data | how many rows were left out, not whose |
 //! | `input.hmac_sha256` | a *keyed* digest of the data | the publisher, with the key | nothing without the key |
+//! | `places` | where data and release are, and where groups were counted and the release verified, if one of them is in a database | nobody; digests of what nobody has read as bytes are empty then | names of the server, the database and the tables, without whoever logged in |
 //! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published; at the top of a mask without `length`, its length (below) |
 //! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the digest with the key | nothing that a reader with the hierarchies cannot count; levels of a mask as above |
 //! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing. Precision and distortion depend on how high hierarchies are, and so tell the length of a mask (below) |

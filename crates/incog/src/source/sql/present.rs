@@ -86,7 +86,10 @@ impl SqlTable {
     /// Fails where a quasi-identifier has values that nobody can generalize.
     pub(crate) fn check_columns(&self, is_quasi: impl Fn(&str) -> bool) -> Result<()> {
         let columns = &self.table.relation().columns;
-        columns.iter().filter(|column| is_quasi(&column.name)).try_for_each(|column| column.check_groupable())
+        columns
+            .iter()
+            .filter(|column| is_quasi(&column.name))
+            .try_for_each(incog_sql::SourceColumn::check_groupable)
     }
 
     /// Can rows be counted in the database?
