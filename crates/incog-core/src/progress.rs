@@ -143,7 +143,7 @@ impl Progress {
         self.spend(1)
     }
 
-    /// The same, before work of about so many steps.
+    /// The same, before work of about this number of steps.
     pub(crate) fn spend(&self, steps: u64) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, "cancelled"));

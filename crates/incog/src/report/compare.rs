@@ -57,6 +57,17 @@ pub const MODELS: [&str; 13] = [
 pub(crate) const MAX_STEPS: u64 = 40_000_000;
 
 /// What happens while models are compared.
+///
+/// ```
+/// use incog::{Anonymizer, Comparing, Hierarchy};
+///
+/// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+/// let mut n_came = 0;
+/// let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).k(2);
+/// anonymizer.compare_telling(&["datafly"], &mut |step| n_came += usize::from(matches!(step, Comparing::Came(_))))?;
+/// assert_eq!(n_came, 1);
+/// # Ok::<(), incog::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Comparing<'a> {
