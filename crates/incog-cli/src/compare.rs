@@ -1,10 +1,10 @@
 //! `incog compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use incog::unstable::cli::MODELS;
-use incog::{Anonymizer, Comparing, Result};
+use incog::{Anonymizer, Comparing, Error, Result};
 
 use crate::output::{Format, print};
 use crate::overrides::JobArguments;
@@ -27,6 +27,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
+    // Found out before rows are printed that nobody could then plot.
+    if let Some(folder) = arguments.chart.as_deref().and_then(Path::parent)
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let path = arguments.chart.as_deref().unwrap_or(folder).display();
+        return Err(Error::input(format!(
+            "cannot write `{path}`: there is no folder `{}`",
+            folder.display()
+        ))
+        .with_hint("make the folder first"));
+    }
     let progress = show_progress()?;
     let models: Vec<&str> = match arguments.models.as_slice() {
         [] => MODELS.to_vec(),

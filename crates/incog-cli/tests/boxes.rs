@@ -139,7 +139,7 @@ fn intervals_of_a_hierarchy_are_an_order_too() {
     // With pools there is no order, and the hierarchy is used.
     folder.replace("incog.toml", "bounds = [18, 68]", "top = 40");
     let said = folder.done(&ANONYMIZE);
-    assert!(said.text().contains("age: level"), "{said:?}");
+    assert!(said.text().contains("age: intervals of 10, 40 and more pooled 100.0 %"), "{said:?}");
 }
 
 #[test]

@@ -364,11 +364,13 @@ fn the_postcodes_of_the_paper_become_4351_twice_and_435_star_twice() {
     let said = folder.done(&[&["anonymize", "postcodes.csv"][..], &flags, &more].concat());
     assert_eq!(folder.read("release.csv"), "postcode,illness\n4351,HIV\n4351,flu\n435*,fever\n435*,HIV\n");
     assert!(
-        said.stderr
-            .contains("postcode: as collected 50.0 %, level 1 50.0 % (highest level 4, distortion 0.1250)"),
+        said.stderr.contains(
+            "postcode: as collected 50.0 %; first 3 digits 50.0 % (highest level 4, distortion 0.1250)"
+        ),
         "{said:?}"
     );
-    assert!(said.stderr.contains("2 groups, distortion 0.1250"), "{said:?}");
+    assert!(said.stderr.contains("\n2 groups: median 2 rows"), "{said:?}");
+    assert!(said.stderr.contains("\ndistortion 0.1250, loss"), "{said:?}");
     folder.done(&["verify", "release.csv", "--record", RECORD]);
 }
 

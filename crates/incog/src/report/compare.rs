@@ -54,7 +54,7 @@ pub const MODELS: [&str; 13] = [
 
 /// Steps of work after which a model is given up, unless the job has a limit of its own. A step is about as much as looking at one
 /// record; it takes some tens of nanoseconds.
-pub(crate) const MAX_STEPS: u64 = 40_000_000;
+pub(crate) const MAX_STEPS: u64 = 300_000_000;
 
 /// What happens while models are compared.
 ///
