@@ -3,6 +3,8 @@
   python3 .ci/deny.py             as `cargo deny check bans licenses sources`, on what Cargo.lock says
   python3 .ci/deny.py --msrv      instead: no dependency asks for a newer compiler than Cargo.toml promises
 
+Both ask the same of the binding for Python, which has a lock file of its own.
+
 Standard library only. It knows the keys that our deny.toml uses, and refuses a file with others.
 """
 
@@ -22,10 +24,12 @@ KEYS = {
 }
 
 
-def packages():
-    out = subprocess.run(
-        ["cargo", "metadata", "--locked", "--format-version", "1"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+MANIFESTS = ["Cargo.toml", "crates/incog-py/Cargo.toml"]
+
+
+def packages(manifest):
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]
+    out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     return json.loads(out.stdout)["packages"]
 
 
@@ -108,12 +112,15 @@ def self_test():
 
 def main():
     self_test()
-    found = packages()
-    if "--msrv" in sys.argv:
-        oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
-        problems = list(newer(found, oldest))
-    else:
-        problems = list(check(tomllib.loads((ROOT / "deny.toml").read_text()), found))
+    found, problems = [], []
+    for manifest in MANIFESTS:
+        these = packages(manifest)
+        found += these
+        if "--msrv" in sys.argv:
+            oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+            problems += newer(these, oldest)
+        else:
+            problems += check(tomllib.loads((ROOT / "deny.toml").read_text()), these)
     for problem in problems:
         print(problem, file=sys.stderr)
     if not problems:

@@ -6,6 +6,7 @@ The parts, each a command of its own:
   end-to-end  a whole run on Lands End beside DuckDB copying the same file, CSV and Parquet, two threads and one (end_to_end.py)
   large       a hundred million rows within 4 GB, and the same bytes whatever the memory (large.py)
   anjana      the best release of Adult beside ANJANA's (anjana.py)
+  python      frames in memory beside ANJANA, anonypy, polarfrost and pyCANON, and beside the command line (python.py)
   formats     workbooks beside openpyxl, and numbers of many digits beside short ones (formats.py)
   growth      time by rows, quasi-identifiers, k, suppression and lattice, as charts (`incog-bench -- growth`)
 
@@ -31,10 +32,10 @@ from typing import Callable
 import anjana
 import end_to_end
 import large
-from peers import FOLDER, PROJECT
+from peers import FOLDER, PROJECT, environment
 
 RESULTS = PROJECT / "bench" / "results"
-PARTS = ["fast", "end-to-end", "large", "anjana", "formats", "growth"]
+PARTS = ["fast", "end-to-end", "large", "anjana", "python", "formats", "growth"]
 
 
 @dataclass
@@ -143,7 +144,38 @@ def other_formats():
     yield Claim("formats", f"{where}: time with 15 digits / with 4", lambda it: it["decimals_ratio"], at_most=1.3, unit=" ×")
 
 
-CLAIMS = [*searches(), *whole_runs(), *large_tables(), *beside_anjana(), *other_formats()]
+def in_python():
+    def ratio(peer, above, below, suppression=None):
+        def value(figures):
+            one = figures[peer] if suppression is None else next(at for at in figures[peer] if at["suppression"] == suppression)
+            return one[above] / one[below]
+
+        return value
+
+    speed, loss = ("peer_seconds", "incog_seconds"), ("incog_loss", "peer_loss")
+    for suppression in (0, 5):
+        where = f"Python, Adult, k = 5, suppression {suppression} %"
+        yield Claim("python", f"{where}: speed / ANJANA's", ratio("anjana", *speed, suppression), at_least=100, unit=" ×")
+        yield Claim("python", f"{where}: loss / ANJANA's", ratio("anjana", *loss, suppression), at_most=1, unit=" ×")
+    for peer, limit in [("anonypy", 100), ("polarfrost", 10)]:
+        where = "Python, Adult, k = 10, Mondrian"
+        yield Claim("python", f"{where}: speed / {peer}'s", ratio(peer, *speed), at_least=limit, unit=" ×")
+        yield Claim("python", f"{where}: loss / {peer}'s", ratio(peer, *loss), at_most=1, unit=" ×")
+    where = "Python, `verify` of a release of Adult"
+    yield Claim("python", f"{where}: speed / pyCANON's", ratio("pycanon", *speed), at_least=20, unit=" ×")
+    yield Claim("python", f"{where}: the same answers", lambda it: it["pycanon"]["same"], at_least=True)
+    # 5 % and a millisecond.
+    over = lambda it: 1000 * (it["binding"]["overhead_seconds"] - 0.05 * it["binding"]["engine_seconds"])
+    yield Claim("python", "Python, Adult: time over the engine's own and 5 % of it", over, at_most=1, unit=" ms")
+    where = "Python, 4.6 M rows as a polars frame, k = 10"
+    value = lambda it: it["large"]["seconds"] / it["large"]["command_seconds"]
+    yield Claim("python", f"{where}: time / the command line's from CSV to CSV", value, at_most=1, unit=" ×")
+    value = lambda it: it["large"]["peak_bytes"] / it["large"]["coded_bytes"]
+    yield Claim("python", f"{where}: peak memory over the frame's / the coded table", value, at_most=2.5, unit=" ×")
+    yield Claim("python", "Python, the wheel", lambda it: it["wheel_bytes"] / 1e6, at_most=15, unit=" MB")
+
+
+CLAIMS = [*searches(), *whole_runs(), *large_tables(), *beside_anjana(), *in_python(), *other_formats()]
 
 
 def commands(arguments, folder, plots):
@@ -160,6 +192,7 @@ def commands(arguments, folder, plots):
         "end-to-end": [*python, "bench/end_to_end.py", *rounds, *rows, "--json", folder / "end-to-end.json"],
         "large": [*python, "bench/large.py", *rounds, *sizes, "--json", folder / "large.json"],
         "anjana": [*python, "bench/anjana.py", *rounds, "--json", folder / "anjana.json"],
+        "python": [*python, "bench/python.py", *rounds, *rows, "--wheel", folder, "--json", folder / "python.json"],
         "formats": [*python, "bench/formats.py", *rounds, *scale, "--json", folder / "formats.json"],
         "growth": [bench, "growth", *rounds, *landsend, *patience, "--plots", plots.relative_to(PROJECT)],
     }
@@ -176,6 +209,15 @@ def run(name, command, figures):
         printed += f"\n**failed** with exit code {done.returncode}\n"
     told = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else None
     return printed, told
+
+
+def build_wheel(folder):
+    """The package for Python, as it would be published, in this folder."""
+    python = environment("venv-maturin", ["maturin==1.16.0"])
+    for old in folder.glob("incog-*.whl"):
+        old.unlink()
+    command = [python, "-m", "maturin", "build", "--release", "--locked", "--out", folder, "--interpreter", sys.executable]
+    subprocess.run(command, cwd=PROJECT / "python", check=True, stdout=sys.stderr)
 
 
 def shown(command):
@@ -255,6 +297,8 @@ def main():
     # Charts of a run that is not recorded do not replace those of one that was.
     plots = RESULTS if arguments.record else folder
     asked, figures, outputs = arguments.only or PARTS, {}, []
+    if "python" in asked:
+        build_wheel(folder)
     for name, command in commands(arguments, folder, plots).items():
         if name not in asked:
             continue

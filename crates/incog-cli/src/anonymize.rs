@@ -4,13 +4,13 @@ use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use incog::unstable::cli::key_of;
+use incog::unstable::cli::{key_of, warnings_to_json};
 use incog::{Anonymizer, AnyJob, Error, ErrorKind, Record, Result, Trust};
 
 use crate::destination::OutputArguments;
-use crate::output::{Format, eprint_error, print};
+use crate::output::{Format, eprint_error, eprint_text, is_quiet, print};
 use crate::overrides::{JobArguments, from_here};
-use crate::signals::show_progress;
+use crate::signals::{ShownProgress, show_progress};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Apply the levels of this record's release to DATA; rows are suppressed and verified anew
     #[arg(long, value_name = "RECORD")]
     replay: Option<PathBuf>,
+    /// Check the job against the data and tell all mistakes and warnings; nothing is searched or written
+    #[arg(long, conflicts_with = "replay")]
+    check: bool,
     /// How to print the summary: text goes to standard error; JSON to standard output, unless the release does
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -28,7 +31,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
-    let Arguments { job, output, replay, format } = arguments;
+    let Arguments { job, output, replay, format, check } = arguments;
+    if check {
+        return checked(job, output, format, progress);
+    }
     let anonymizer = match replay {
         None => {
             let mut job = job.any_job()?;
@@ -44,6 +50,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
             match format {
                 Format::Json if published.path != Path::new("-") => print(&(published.to_json() + "\n"))?,
                 Format::Json => eprint_error(&published.to_json()),
+                Format::Text if is_quiet() => eprint_error(&published.verdict()),
                 Format::Text => eprint_error(published.to_string().trim_end()),
             }
             Ok(ExitCode::SUCCESS)
@@ -57,6 +64,32 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// What there is to say of a job before it is run.
+fn checked(
+    job: JobArguments,
+    output: OutputArguments,
+    format: Format,
+    progress: ShownProgress,
+) -> Result<ExitCode> {
+    let mut job = job.any_job()?;
+    output.apply(&mut job)?;
+    let warnings = Anonymizer::from_job(job).progress(progress.shared()).warnings()?;
+    progress.done();
+    match format {
+        Format::Json => print(&(warnings_to_json(&warnings) + "\n"))?,
+        Format::Text => {
+            warnings.iter().for_each(|warning| eprint_error(warning));
+            let found = match warnings.len() {
+                0 => "no mistakes, and nothing to warn of".to_owned(),
+                1 => "no mistakes, and 1 warning above".to_owned(),
+                n => format!("no mistakes, and {n} warnings above"),
+            };
+            eprint_error(&format!("{found}; nothing was searched or written"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The job that does to other data what was done to the release of a record.
@@ -86,7 +119,7 @@ fn replayed(job: JobArguments, output: OutputArguments, path: &Path) -> Result<A
     let key =
         key.as_ref().filter(|&key| Record::read(path, Trust { key: Some(key), publisher: None }).is_ok());
     if key.is_none() {
-        eprint_error(
+        eprint_text(
             "note: whether the hierarchies are those of the record cannot be told without the key that it is sealed with",
         );
     }

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use incog::unstable::cli::{Described, written};
 use incog::unstable::describe::workbench::{self, Bench, HierarchyReport};
 use incog::{Error, Job, Progress, Result};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::output::{eprint_error, print};
+use crate::output::{Format, eprint_text, print, print_text};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -58,6 +61,9 @@ struct Subject {
 struct Show {
     #[command(flatten)]
     subject: Subject,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// How many values to print
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -67,12 +73,18 @@ struct Show {
 struct Check {
     #[command(flatten)]
     subject: Subject,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Debug, clap::Args)]
 struct Make {
     #[command(flatten)]
     subject: Subject,
+    /// How to print the hierarchy to standard output, and notes on it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// Where to write the hierarchy [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -108,37 +120,150 @@ fn is_job(file: &Path) -> bool {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     match &arguments.action {
-        Action::Show(Show { subject, limit }) => {
+        Action::Show(Show { subject, limit, format }) => {
             let bench = subject.bench(&progress)?;
-            let shown: Result<Vec<String>> =
-                bench.subjects()?.iter().map(|subject| subject.show(*limit)).collect();
+            let subjects = bench.subjects()?;
+            if *format == Format::Json {
+                let shown: Result<Vec<ShownHierarchyJson>> =
+                    subjects.iter().map(|subject| ShownHierarchyJson::of(subject, *limit)).collect();
+                print(&(written(&ShownJson { hierarchies: shown? }) + "\n"))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            let shown: Result<Vec<String>> = subjects.iter().map(|subject| subject.show(*limit)).collect();
             print(&shown?.join("\n"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Action::Check(Check { subject }) => {
+        Action::Check(Check { subject, format }) => {
             let bench = subject.bench(&progress)?;
             let reports: Result<Vec<_>> = bench.subjects()?.iter().map(workbench::Subject::check).collect();
             let reports = reports?;
             let texts: Vec<String> = reports.iter().map(ToString::to_string).collect();
-            print(&texts.join("\n"))?;
             let all_hold = reports.iter().all(HierarchyReport::holds);
+            match format {
+                Format::Json => print(&(written(&HierarchiesJson::of(&reports)) + "\n"))?,
+                Format::Text => print_text(&texts.join("\n"))?,
+            }
             Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }
-        Action::Make(Make { subject, output }) => {
+        Action::Make(Make { subject, output, format }) => {
             let bench = subject.bench(&progress)?;
             let subject = bench.only_subject()?;
             let made = subject.make()?;
-            match output.as_deref().filter(|path| path.as_os_str() != "-") {
-                Some(path) => subject.write(&made, path)?,
+            let path = output.as_deref().filter(|path| path.as_os_str() != "-");
+            if let Some(path) = path {
+                subject.write(&made, path)?;
+            }
+            if *format == Format::Json {
+                let made = MadeJson {
+                    path: path.map(|path| path.display().to_string()),
+                    csv: path.is_none().then(|| made.csv.clone()),
+                    notes: made.notes.clone(),
+                };
+                print(&(written(&made) + "\n"))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            match path {
+                Some(_) => {}
                 None => {
                     incog::unstable::cli::check_standard_output()?;
                     print(&made.csv)?;
                 }
             }
             for note in &made.notes {
-                eprint_error(&format!("note: {note}"));
+                eprint_text(&format!("note: {note}"));
             }
             Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Hierarchies as they are. Holds values of the data, which is its purpose.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ShownJson {
+    hierarchies: Vec<ShownHierarchyJson>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ShownHierarchyJson {
+    column: String,
+    /// How many values there are.
+    values: usize,
+    /// The labels of up to --limit values, from the value itself up.
+    paths: Vec<Vec<String>>,
+}
+
+/// What was found about hierarchies: counts, levels and lines, no value.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HierarchiesJson {
+    /// Does no check fail?
+    holds: bool,
+    hierarchies: Vec<CheckedJson>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct CheckedJson {
+    column: String,
+    /// Where the hierarchy comes from.
+    origin: String,
+    holds: bool,
+    findings: Vec<HierarchyFindingJson>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct HierarchyFindingJson {
+    check: &'static str,
+    /// pass, note, warning or fail.
+    verdict: String,
+    says: String,
+}
+
+/// A hierarchy that was made: in the file, or here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct MadeJson {
+    path: Option<String>,
+    csv: Option<String>,
+    notes: Vec<String>,
+}
+
+impl Described for ShownJson {
+    const NAME: &'static str = "hierarchy-show";
+}
+
+impl Described for HierarchiesJson {
+    const NAME: &'static str = "hierarchy-check";
+}
+
+impl Described for MadeJson {
+    const NAME: &'static str = "hierarchy-make";
+}
+
+impl ShownHierarchyJson {
+    fn of(subject: &workbench::Subject<'_>, limit: usize) -> Result<Self> {
+        let paths = subject.paths()?;
+        Ok(ShownHierarchyJson {
+            column: subject.name().to_owned(),
+            values: paths.len(),
+            paths: paths.into_iter().take(limit).collect(),
+        })
+    }
+}
+
+impl HierarchiesJson {
+    fn of(reports: &[HierarchyReport]) -> Self {
+        let finding = |finding: &workbench::Finding| HierarchyFindingJson {
+            check: finding.check,
+            verdict: format!("{:?}", finding.verdict).to_lowercase(),
+            says: finding.says.clone(),
+        };
+        let checked = |report: &HierarchyReport| CheckedJson {
+            column: report.column.clone(),
+            origin: report.origin.clone(),
+            holds: report.holds(),
+            findings: report.findings.iter().map(finding).collect(),
+        };
+        HierarchiesJson {
+            holds: reports.iter().all(HierarchyReport::holds),
+            hierarchies: reports.iter().map(checked).collect(),
         }
     }
 }

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use incog::unstable::cli::written;
+use incog::unstable::engine::registry::nearest;
 use incog::unstable::job::{Input, Paths};
-use incog::{FirstLine, Init, Replace, Result};
+use incog::{Error, FirstLine, Init, Preset, Replace, Result};
 
-use crate::output::eprint_error;
+use crate::init_json::InitJson;
+use crate::output::{Format, eprint_text, print};
 use crate::signals::show_progress;
 
 #[derive(Debug, clap::Args)]
@@ -20,8 +23,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
     /// Size of the smallest group to ask for in the job
-    #[arg(short, long, default_value_t = 5)]
-    k: u64,
+    ///
+    /// Unless given, 5 or what the preset asks for.
+    #[arg(short, long)]
+    k: Option<u64>,
+    /// Follow a policy that others have written down: hipaa-safe-harbor, public-use, scientific-use, cell-size-11
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
     /// The first line does hold the names of the columns
     ///
     /// Names are printed and written into the job. Without this flag, a text file is refused, and nothing of it printed, unless
@@ -36,9 +44,16 @@ pub(crate) struct Arguments {
     /// missing=NA,-9. Can be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     read: Vec<String>,
+    /// How to print what was found: text goes to standard error, JSON to standard output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.format == Format::Json && arguments.output.as_os_str() == "-" {
+        return Err(Error::input("the job and the JSON cannot both go to standard output")
+            .with_hint("say with --output where the job goes"));
+    }
     let progress = show_progress()?;
     let first_line = if arguments.header { FirstLine::Names } else { FirstLine::Unknown };
     let path = Paths::One(arguments.data.clone());
@@ -46,11 +61,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let input = arguments.read.iter().try_fold(input, |input, given| input.with(given))?;
     let init = Init::of_input(&input, first_line, &progress)?;
     progress.done();
+    let preset = arguments.preset.as_deref().map(preset).transpose()?;
+    let init = match preset {
+        Some(preset) => init.with_preset(preset),
+        None => init,
+    };
+    let k = arguments.k.unwrap_or_else(|| preset.map_or(5, |preset| preset.least_k().max(5)));
     let replace = if arguments.force { Replace::Allowed } else { Replace::Never };
-    init.write(&arguments.output, arguments.k, replace)?;
-    eprint_error(init.to_string().trim_end());
-    eprint_error(&next(&init, arguments));
+    init.write(&arguments.output, k, replace)?;
+    if arguments.format == Format::Json {
+        print(&(written(&InitJson::of(&init, &arguments.output)) + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprint_text(init.to_string().trim_end());
+    eprint_text(&next(&init, arguments));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The preset of a name.
+fn preset(name: &str) -> Result<Preset> {
+    Preset::named(name).ok_or_else(|| {
+        let names = Preset::ALL.map(Preset::name);
+        let near = nearest(names, name).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Error::input(format!("unknown preset `{name}`{near}"))
+            .with_hint(format!("there are: {}", names.join(", ")))
+    })
 }
 
 /// What to do now.
@@ -63,7 +98,7 @@ fn next(init: &Init, arguments: &Arguments) -> String {
         (format!("wrote {job}"), job)
     };
     let data = if is_standard(&arguments.data) { " < DATA" } else { "" };
-    match init.n_undecided() {
+    match init.n_decisions() {
         0 => format!("\n{wrote}: read its reasons, then run\n  incog anonymize {job}{data}"),
         n => format!(
             "\n{wrote}: give the {n} marked `decide` a role (the comment above each says why), then run\n  \

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod init;
+mod init_json;
 mod key;
 mod anonymize;
 mod search;
@@ -13,6 +14,8 @@ mod verify;
 mod hierarchy;
 mod list;
 mod explain;
+mod words;
+mod schema;
 mod shell;
 mod destination;
 mod names;
@@ -23,10 +26,8 @@ mod output;
 
 use std::process::ExitCode;
 
+use crate::output::eprint_error;
 use clap::{CommandFactory, Parser, Subcommand};
-use incog::unstable::job::AnyJob;
-
-use crate::output::{eprint_error, print};
 
 /// Columns of millions of rows are mostly memory that is touched for the first time.
 #[global_allocator]
@@ -42,6 +43,9 @@ static ALLOCATOR: incog_kernels::LargePages = incog_kernels::LargePages;
                   signal ended it (Ctrl-C, SIGTERM, SIGHUP)."
 )]
 struct Arguments {
+    /// Print what was asked for and errors, nothing else: no progress, no notes, of a summary the last line alone
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -85,15 +89,17 @@ enum Command {
     /// Works on the columns of a job, on a hierarchy file, or on a rule written as in a job file.
     Hierarchy(hierarchy::Arguments),
     /// List every privacy model, algorithm, checker, marking, metric and way to decide
-    List,
-    /// Explain a name that `incog list` prints
+    List(list::Arguments),
+    /// Explain a name that `incog list` prints, or a word of job files
     ///
     /// Prints its kind and status, what it promises, when to use it, an example, its limits and where it comes from. Also
-    /// explains quasi-identifier, suppression, unit, hierarchy and release-record. Exit code 2 if there is nothing of that
-    /// name.
+    /// explains every key and value of job files, words such as quasi-identifier, role, level and risk, and other names that they
+    /// go by. Exit code 2 if there is nothing of that name.
     Explain(explain::Arguments),
-    /// Print the JSON Schema of job files, for editors
-    Schema,
+    /// Print the JSON Schema of job files, for editors, or of what a command prints with --format json
+    ///
+    /// Each JSON object that a command prints says in its first field, `schema`, by which schema and version it is written.
+    Schema(schema::Arguments),
     /// Print a script that completes commands and flags in a shell
     ///
     /// Put what it prints where the shell looks for completions: for bash the file
@@ -118,7 +124,8 @@ fn main() -> ExitCode {
     signals::outlive_file_limits();
     threads::expect_memory_to_end();
     fix_hash_seed();
-    let Arguments { command } = Arguments::parse();
+    let Arguments { command, quiet } = Arguments::parse();
+    output::be_quiet(quiet);
     let done = match command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
@@ -127,9 +134,9 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Key(arguments) => key::run(&arguments),
         Command::Hierarchy(arguments) => hierarchy::run(&arguments),
-        Command::List => list::run(),
+        Command::List(arguments) => list::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Schema => print(&(AnyJob::schema() + "\n")).map(|()| ExitCode::SUCCESS),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => shell::man(&arguments, Arguments::command()),
     };

@@ -198,7 +198,7 @@ impl JobArguments {
     /// A job about one table, with what flags say in the place of what it says.
     fn applied_to(self, mut job: Job) -> Result<Job> {
         if let Some(input) = &self.input {
-            job.input.path = Paths::One(from_here(input.clone())?);
+            job.input = job.input.with_paths(Paths::One(from_here(input.clone())?));
             job.lines.forget(&["input", "path"]);
         }
         if self.delimiter.is_some() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use incog::{Anonymizer, Error, Listing, Result};
 
-use crate::output::{Format, print};
+use crate::output::{Format, print, print_text};
 use crate::overrides::JobArguments;
 use crate::signals::show_progress;
 
@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     /// Tell how Incognito finds the generalizations: candidates, checks, marks and survivors of each iteration. For small lattices
     #[arg(long, conflicts_with_all = ["all", "chart", "subsets"])]
     trace: bool,
-    /// With a range of k: where to write a chart of the best score for each k, as SVG
+    /// With a range of k: where to write a chart of the best score for each k: as PNG where the name ends in .png, as SVG
+    /// otherwise
     #[arg(long, visible_alias = "svg", value_name = "FILE")]
     chart: Option<PathBuf>,
 }
@@ -57,10 +58,10 @@ pub(crate) fn run(mut arguments: Arguments) -> Result<ExitCode> {
     let report =
         Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).search_listing(listing)?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.obstacle.is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -74,23 +75,22 @@ fn subsets(arguments: Arguments) -> Result<ExitCode> {
     let anonymizer = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared());
     let report = anonymizer.search_subsets(arguments.max_subset)?;
     progress.done();
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// How the search went.
 fn trace(arguments: Arguments) -> Result<ExitCode> {
-    if arguments.format == Format::Json {
-        return Err(Error::input("--trace is text for people")
-            .with_hint("leave out --format json; --subsets has what came of each subset"));
-    }
     let progress = show_progress()?;
     let report = Anonymizer::from_job(arguments.job.job()?).progress(progress.shared()).trace()?;
     progress.done();
-    print(&report.to_string())?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -111,9 +111,9 @@ fn every_k(arguments: Arguments, range: RangeInclusive<u64>) -> Result<ExitCode>
     if let Some(path) = &arguments.chart {
         report.write_chart(path)?;
     }
-    print(&match arguments.format {
-        Format::Json => report.to_json() + "\n",
-        Format::Text => report.to_string(),
-    })?;
+    match arguments.format {
+        Format::Json => print(&(report.to_json() + "\n"))?,
+        Format::Text => print_text(&report.to_string())?,
+    }
     Ok(if report.is_any() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

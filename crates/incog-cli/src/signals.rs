@@ -5,11 +5,11 @@
 
 use std::ops::Deref;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::output::eprint_error;
+use crate::output::{eprint_error, is_quiet};
 use crate::threads;
 use incog::{Progress, Result, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,6 +23,24 @@ const STACK: usize = 256 << 10;
 
 /// The progress line, once there is one.
 static LINE: OnceLock<ProgressBar> = OnceLock::new();
+
+/// What is running, where several things run one after the other.
+static RUNNING: Mutex<String> = Mutex::new(String::new());
+
+/// From now on, the progress line begins with this.
+pub(crate) fn name_what_runs(name: &str) {
+    if let Ok(mut running) = RUNNING.lock() {
+        name.clone_into(&mut running);
+    }
+}
+
+/// Does something while no progress line is in the way.
+pub(crate) fn beside_the_line<T>(act: impl FnOnce() -> T) -> T {
+    match LINE.get() {
+        Some(line) => line.suspend(act),
+        None => act(),
+    }
+}
 
 /// The progress of a run, with a line on terminals that shows it.
 pub(crate) struct ShownProgress {
@@ -59,7 +77,7 @@ pub(crate) fn show_progress() -> Result<ShownProgress> {
     let (ends, ended) = channel();
     // Draws on terminals only.
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    if bar.is_hidden() {
+    if bar.is_hidden() || is_quiet() {
         return Ok(ShownProgress { progress, ends: None, line: None });
     }
     let polled = Arc::clone(&progress);
@@ -72,7 +90,8 @@ pub(crate) fn show_progress() -> Result<ShownProgress> {
                 continue;
             }
             if let Some(message) = message(&polled) {
-                bar.set_message(message);
+                let running = RUNNING.lock().map(|running| running.clone()).unwrap_or_default();
+                bar.set_message(if running.is_empty() { message } else { format!("{running}: {message}") });
                 bar.tick();
             }
         }
@@ -178,6 +197,10 @@ fn message(progress: &Progress) -> Option<String> {
         Stage::Ranking => format!("ranking: at most {} nodes left", progress.nodes_open()),
         Stage::Verifying => "verifying".to_owned(),
         Stage::Writing => format!("writing: {} rows", progress.rows()),
+        Stage::Describing => format!("describing: {} columns", progress.rows()),
+        Stage::Combining => {
+            format!("looking for what singles people out: {} sets of columns", progress.rows())
+        }
         // A stage of a later library.
         _ => return None,
     })

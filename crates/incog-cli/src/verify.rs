@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use incog::unstable::checker::{Claims, Fraction, Labels, SensitiveClaim};
 use incog::{Anonymizer, AnyJob, Error, Key, PublicKey, Result, Verifier};
 
-use crate::output::print;
+use crate::output::{Format, is_quiet, print, print_text};
 use crate::signals::show_progress;
 
 /// What a job says itself, or does not claim.
@@ -26,8 +26,11 @@ const WITHOUT_JOB: [&str; 11] = [
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The released file; of a database, the folder
+    /// The released file; of a database, the folder; with a job whose output is a table of PostgreSQL, the table's name
     release: PathBuf,
+    /// The release is this table of PostgreSQL, and RELEASE is the server's URL
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
     /// What separates the fields of a CSV file [default: the job's, or found out]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<u8>,
@@ -35,21 +38,20 @@ pub(crate) struct Arguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = WITHOUT_JOB,
-        required_unless_present_any = ["qi", "record"]
+        conflicts_with_all = WITHOUT_JOB
     )]
     job: Option<PathBuf>,
-    /// The release record: everything in it that follows from the release or from its other parts is recomputed. Without --job nobody
+    /// The release record [default: the one beside the release, where neither a job nor columns are given]: everything in it that follows from the release or from its other parts is recomputed. Without --job nobody
     /// can check how many rows the data have, the levels, persons of a group, losses, precision and distortion, and
     /// what is required of listed values; without --key not the digests of data, job and hierarchies
     #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
     record: Option<PathBuf>,
     /// The publisher's key: the record's seal is checked, and with --job also its digests of the data, the job and the
     /// hierarchies
-    #[arg(long, value_name = "FILE", requires = "record", conflicts_with_all = WITHOUT_JOB)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
     key: Option<PathBuf>,
     /// The publisher's public key: the record must be signed with the private key of the pair
-    #[arg(long, value_name = "FILE", requires = "record", conflicts_with_all = WITHOUT_JOB)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = WITHOUT_JOB)]
     publisher: Option<PathBuf>,
     /// The release was generalized cell by cell, not column by column: each row must have an input row of its own. Not
     /// needed where the job or the record says so
@@ -86,6 +88,9 @@ pub(crate) struct Arguments {
     /// No group's distribution of values is farther than this from the whole file's: 0 to 1
     #[arg(long, value_name = "DISTANCE", requires = "sensitive", value_parser = share)]
     t: Option<Fraction>,
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// Measure t by the order of values, which must be numbers; otherwise all values are equally far apart
     #[arg(long, requires = "t")]
     ordered: bool,
@@ -94,11 +99,22 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     arguments.check_combinations()?;
-    if !arguments.values.is_empty() {
+    if !arguments.values.is_empty() && arguments.table.is_none() {
         let released = incog::unstable::cli::read_release(&arguments.release, arguments.delimiter)?;
         arguments.check_values(&*released)?;
     }
-    let mut verifier = Verifier::new(&arguments.release).claims(claims(arguments));
+    let mut verifier = Verifier::new(&arguments.release);
+    if !arguments.qi.is_empty() {
+        verifier = verifier.claims(claims(arguments));
+    }
+    if arguments.job.is_some() && arguments.record.is_none() {
+        let wants_record =
+            [("--key", arguments.key.is_some()), ("--publisher", arguments.publisher.is_some())];
+        if let Some((flag, _)) = wants_record.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::input(format!("{flag} is about a record, and none is given beside --job"))
+                .with_hint("give it with --record"));
+        }
+    }
     if let Some(path) = &arguments.key {
         verifier = verifier.key(Key::read(path)?);
     }
@@ -112,15 +128,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(path) = &arguments.record {
         verifier = verifier.record(path);
     }
+    if let Some(table) = &arguments.table {
+        verifier = verifier.table(table);
+    }
     if let Some(delimiter) = arguments.delimiter {
         verifier = verifier.delimiter(delimiter);
     }
     if arguments.local {
         verifier = verifier.local();
     }
-    let report = verifier.verify()?;
+    let examined = verifier.examine()?;
     progress.done();
-    print(&incog::unstable::cli::render_report(&report))?;
+    match arguments.format {
+        Format::Json => print(&(examined.to_json() + "\n"))?,
+        Format::Text if is_quiet() => print_text(&format!("verdict: {}\n", examined.verdict()))?,
+        Format::Text => print_text(&examined.to_string())?,
+    }
+    let report = &examined.report;
     // What could not be checked is no forgery, if it is all that does not hold.
     if report.is_undecided() {
         return Err(incog::unstable::cli::not_checked(&report.undecided).with_hint("all other claims hold"));

@@ -287,7 +287,7 @@ fn bad_data_files_are_refused() {
     spoil(
         b"name,sex,zip,illness\nKowalczyk,f,10115,fl\xFC\n",
         &["line 2", "column 4 is not UTF-8"],
-        "encoding",
+        "convert",
     );
     spoil(
         b"name,sex,zap,illness\nKowalczyk,f,10115,flu\n",

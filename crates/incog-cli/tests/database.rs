@@ -562,7 +562,7 @@ fn files_that_nobody_checked_are_noticed() {
     for arguments in [&["--job", "incog.toml"][..], &["--record", "release/release.incog.json"]] {
         let said = folder.run(&[&["verify", "release"], arguments].concat());
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert!(said.stdout.contains("it holds 1 other files"), "{said:?}");
+        assert!(said.stdout.contains("it holds 1 other file"), "{said:?}");
     }
 }
 

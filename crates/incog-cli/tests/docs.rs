@@ -190,11 +190,13 @@ fn every_path_that_the_architecture_names_in_backticks_exists() {
 
 #[test]
 fn pages_have_only_blocks_that_a_test_looks_at() {
-    let known = ["console", "toml", "rust", "rust,no_run", "sh", "text"];
+    let known = ["console", "toml", "rust", "rust,no_run", "sh", "text", "python"];
     for name in ["README.md".to_owned()].into_iter().chain(docs()) {
         for (language, _) in blocks(&page(&name)) {
             assert!(known.contains(&language), "{name} has a block of `{language}`");
             let is_rust = language.starts_with("rust");
+            let is_of_python = name == "README.md" || name.starts_with("docs/python");
+            assert!(language != "python" || is_of_python, "{name}: python/tests runs docs/python*.md only");
             assert!(
                 !is_rust || name == "docs/library.md",
                 "{name}: only docs/library.md is run as doc tests"
@@ -246,9 +248,33 @@ fn fresh_copy() -> tempfile::TempDir {
     copy
 }
 
+/// What the commands of a page need to know: of the page about PostgreSQL where the server is. Nothing where there is none.
+#[cfg(unix)]
+fn variables(name: &str) -> Option<Vec<(&'static str, String)>> {
+    if name != "docs/engines.md" {
+        return Some(Vec::new());
+    }
+    let url = std::env::var("INCOG_POSTGRES").unwrap_or_default();
+    let Some((user, place)) = url.strip_prefix("postgresql://").and_then(|rest| rest.split_once('@')) else {
+        skipped("INCOG_POSTGRES names no server; `.ci/postgres start FOLDER PORT` starts one");
+        return None;
+    };
+    let (host, port) = place.split('/').next()?.split_once(':')?;
+    let variables = [("PGHOST", host), ("PGPORT", port), ("PGUSER", user), ("PGDATABASE", "postgres")];
+    // The page begins with an empty server.
+    let variables: Vec<_> = variables.map(|(name, value)| (name, value.to_owned())).to_vec();
+    let drop = Command::new("dropdb").args(["--if-exists", "clinic"]).envs(variables.clone()).output();
+    if drop.is_err() {
+        skipped("the commands of PostgreSQL's clients are not installed");
+        return None;
+    }
+    Some(variables)
+}
+
 /// Runs the commands of a page, and says how many there were.
 #[cfg(unix)]
 fn walk(name: &str) -> usize {
+    let Some(variables) = variables(name) else { return 0 };
     let copy = fresh_copy();
     let binary = Path::new(env!("CARGO_BIN_EXE_incog")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
@@ -267,7 +293,12 @@ fn walk(name: &str) -> usize {
         );
         let script =
             format!("exec 2>&1; {command}\ncode=$?; pwd > '{}/.folder'; exit $code", copy.path().display());
-        let ran = Command::new("sh").args(["-c", &script]).env("PATH", &path).current_dir(&folder).output();
+        let ran = Command::new("sh")
+            .args(["-c", &script])
+            .env("PATH", &path)
+            .envs(variables.clone())
+            .current_dir(&folder)
+            .output();
         let ran = ran.unwrap();
         let actual = String::from_utf8(ran.stdout).unwrap();
         let wanted = match &output {
@@ -301,9 +332,19 @@ fn every_command_of_the_guide_prints_what_the_guide_says() {
 
 #[test]
 #[cfg(unix)]
+fn every_command_of_the_page_on_engines_prints_what_the_page_says() {
+    let n_commands = walk("docs/engines.md");
+    assert!(n_commands == 0 || n_commands > 8, "{n_commands}");
+}
+
+#[test]
+#[cfg(unix)]
 fn every_command_of_the_other_pages_prints_what_the_page_says() {
-    let n_commands: usize =
-        docs().iter().filter(|name| *name != "docs/guide.md").map(|name| walk(name)).sum();
+    let n_commands: usize = docs()
+        .iter()
+        .filter(|name| !["docs/guide.md", "docs/engines.md"].contains(&name.as_str()))
+        .map(|name| walk(name))
+        .sum();
     assert!(n_commands > 20, "{n_commands}");
 }
 
@@ -348,6 +389,14 @@ fn commands_that_take_too_long_for_a_test_exist() {
                     let path = format!("{folder}/examples/{example}.rs");
                     assert!(project().join(path).exists(), "{name}: {line}");
                 }
+            }
+            // `.ci/run python` does both.
+            ["pip", "install", package] => {
+                let folder = package.trim_matches('\'').split('[').next().unwrap();
+                assert!(project().join(folder).join("pyproject.toml").exists(), "{name}: {line}");
+            }
+            ["pytest", folder] => {
+                assert!(project().join(folder).join("tests").is_dir(), "{name}: {line}");
             }
             _ => panic!("{name}: this test does not know what to make of {line}"),
         }

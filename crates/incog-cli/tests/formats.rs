@@ -353,7 +353,7 @@ note.role = "other"
         towns(&folder, &[None, Some("")], &[Some("x"), Some("x")]);
         let said = folder.run(&["verify", "towns.parquet", "--qi", "town", "-k", "2"]);
         assert_eq!(said.code, Some(1), "two rows that are unique are no group of two: {said:?}");
-        assert!(said.stdout.contains("the smallest group has 1 rows"), "{said:?}");
+        assert!(said.stdout.contains("the smallest group has 1 row)"), "{said:?}");
     }
 
     #[test]

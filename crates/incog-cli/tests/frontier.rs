@@ -50,7 +50,12 @@ fn the_table_has_a_line_for_each_k_and_the_chart_a_line() {
         let ks: Vec<&str> = lines[1..].iter().filter_map(|line| line.split_whitespace().next()).collect();
         assert_eq!(ks, ["2", "3", "4", "5", "6"]);
         let svg = std::fs::read_to_string(&chart).unwrap();
-        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("<path d=\"M"));
+        assert!(
+            svg.starts_with("<svg")
+                && svg.ends_with("</svg>\n")
+                && svg.contains("role=\"img\"")
+                && svg.contains(">loss<")
+        );
     }
 }
 

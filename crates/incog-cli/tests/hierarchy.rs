@@ -488,7 +488,7 @@ fn a_hierarchy_that_would_state_what_is_not_so_is_refused_and_one_that_might_is_
     // Where the level is not used, there is nothing to warn of.
     folder.write("h.csv", "10115;10115;*\n10117;10115;*\n");
     let (code, said) = run("file = \"h.csv\", levels = [2]");
-    assert_eq!((code, said.contains("warning")), (Some(0), false), "{said}");
+    assert_eq!((code, said.contains("warning:")), (Some(0), false), "{said}");
 }
 
 #[test]

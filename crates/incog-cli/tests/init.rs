@@ -23,8 +23,13 @@ impl Folder {
         let folder = Folder::new();
         let mut data = "name,age,zip,illness\n".to_owned();
         for n in 0..60 {
-            data +=
-                &format!("person {n},{},101{:02},{}\n", 20 + n % 30, n % 4, ["flu", "cold", "asthma"][n % 3]);
+            data += &format!(
+                "person {n},{},10{}0{},{}\n",
+                20 + n % 30,
+                1 + n % 2,
+                n / 2 % 2,
+                ["flu", "cold", "asthma"][n % 3]
+            );
         }
         folder.write("data.csv", &data);
         folder
@@ -413,7 +418,7 @@ fn a_table_is_proposed_as_it_is_written() {
     for part in [
         "encoding = \"windows-1252\"\nmissing = [\"k.A.\"]\n",
         "path = \"export.release.csv\"",
-        "hierarchy = { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }\ndate_format = \"%d.%m.%Y\"\n",
+        "hierarchy = { dates = [\"year\", \"decade\"] }\ndate_format = \"%d.%m.%Y\"\n",
         "hierarchy = { intervals = [5, 10, 20], top = 90 }\n",
         "decimal = \",\"\nmissing = [\"k.A.\", \"NA\"]\n",
         "decimal = \",\"\nthousands = \".\"\n",
@@ -431,13 +436,24 @@ fn a_table_is_proposed_as_it_is_written() {
 fn dates_that_nobody_can_tell_apart_wait_for_a_decision_and_floats_get_their_zeros_back() {
     let folder = Folder::new();
     let rows: String = (0..60)
-        .map(|n| format!("0{}/0{}/19{},{}.0\n", 1 + n % 9, 1 + n % 8, 50 + n % 40, [1001, 53715][n % 2]))
+        .map(|n| {
+            format!(
+                "0{}/0{}/19{},{}.0\n",
+                1 + n % 9,
+                1 + n % 8,
+                50 + n % 40,
+                [1001, 1002, 53715, 53716][n % 4]
+            )
+        })
         .collect();
     folder.write("data.csv", &format!("birth,zip\n{rows}"));
     let said = folder.done(&["init", "data.csv", "-k", "2"]);
     assert!(said.contains("say date_format = \"%d/%m/%Y\" or \"%m/%d/%Y\""), "{said}");
     let job = folder.read("incog.toml");
-    assert!(job.contains("hierarchy = { mask = \"right\", pad = 5 }"), "{job}");
+    assert!(
+        job.contains("hierarchy = { mask = \"right\", pad = 5, length = 5, levels = [0, 1, 5] }"),
+        "{job}"
+    );
     let said = folder.done(&["init", "data.csv", "-k", "2", "--force", "--read", "date_format=%m/%d/%Y"]);
     assert!(!said.contains("decide"), "{said}");
     folder.done(&["anonymize", "incog.toml"]);

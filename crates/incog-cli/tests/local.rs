@@ -83,7 +83,8 @@ fn the_summary_says_how_many_rows_stand_where_and_what_it_cost() {
         "as collected ",
         " %",
         "(highest level 3, distortion 0.",
-        " groups, distortion 0.",
+        " groups: median ",
+        "\ndistortion 0.",
         ", loss 0.",
         "pass  5-anonymity",
         "pass  every released row can be assigned an input row of its own, generalized cell by cell",
@@ -363,11 +364,13 @@ fn the_postcodes_of_the_paper_become_4351_twice_and_435_star_twice() {
     let said = folder.done(&[&["anonymize", "postcodes.csv"][..], &flags, &more].concat());
     assert_eq!(folder.read("release.csv"), "postcode,illness\n4351,HIV\n4351,flu\n435*,fever\n435*,HIV\n");
     assert!(
-        said.stderr
-            .contains("postcode: as collected 50.0 %, level 1 50.0 % (highest level 4, distortion 0.1250)"),
+        said.stderr.contains(
+            "postcode: as collected 50.0 %; first 3 digits 50.0 % (highest level 4, distortion 0.1250)"
+        ),
         "{said:?}"
     );
-    assert!(said.stderr.contains("2 groups, distortion 0.1250"), "{said:?}");
+    assert!(said.stderr.contains("\n2 groups: median 2 rows"), "{said:?}");
+    assert!(said.stderr.contains("\ndistortion 0.1250, loss"), "{said:?}");
     folder.done(&["verify", "release.csv", "--record", RECORD]);
 }
 

@@ -112,7 +112,8 @@ fn a_trace_has_the_papers_graphs() {
     ] {
         assert!(text.contains(line), "no `{line}` in {text}");
     }
-    patients(&["--trace", "--format", "json"]).failed(2, &["--trace is text"]);
+    let json = patients(&["--trace", "--format", "json"]);
+    assert!(json.stdout.contains("\"schema\": \"incog-search-trace-1\""), "{json:?}");
     patients(&["--trace", "--algorithm", "best"]).failed(2, &["incognito"]);
     let folder = Folder::new();
     folder.replace(

@@ -18,6 +18,8 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
+    /// The same for programs.
+    data: Option<String>,
     /// What it comes from.
     source: Option<Error>,
 }
@@ -45,7 +47,7 @@ pub enum ErrorKind {
 impl Error {
     /// An error of the given kind.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, message: message.into(), hint: None, source: None }))
+        Error(Box::new(Inner { kind, message: message.into(), hint: None, data: None, source: None }))
     }
 
     /// Data, hierarchy or setting that the user can mend.
@@ -57,6 +59,13 @@ impl Error {
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error, with what it says as a JSON object, for programs. Columns, levels and counts, as in the message.
+    #[must_use]
+    pub fn with_data(mut self, json: impl Into<String>) -> Self {
+        self.0.data = Some(json.into());
         self
     }
 
@@ -78,6 +87,11 @@ impl Error {
     /// Who can do something about it.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
+    }
+
+    /// What it says as a JSON object, where programs may want to know.
+    pub fn data(&self) -> Option<&str> {
+        self.0.data.as_deref()
     }
 
     /// What to do about it, where that is known.

@@ -22,6 +22,7 @@
 //! | [`relational`] | What if one person is in many tables? |
 #![forbid(unsafe_code)]
 pub mod error;
+pub mod words;
 pub mod registry;
 pub mod progress;
 pub mod decoder;

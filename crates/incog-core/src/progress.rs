@@ -16,6 +16,10 @@ pub struct Progress {
     rows: AtomicU64,
     judged: AtomicU64,
     open: AtomicU64,
+    /// How often it was asked whether to go on, since the limit was set.
+    steps: AtomicU64,
+    /// How often it may be, at most; 0 is no limit.
+    limit: AtomicU64,
 }
 
 /// What is being done.
@@ -36,10 +40,14 @@ pub enum Stage {
     Verifying,
     /// Rows are written.
     Writing,
+    /// Columns are described. What is counted is columns.
+    Describing,
+    /// Columns are combined, to see which single people out. What is counted is combinations.
+    Combining,
 }
 
 impl Stage {
-    const ALL: [Stage; 7] = [
+    const ALL: [Stage; 9] = [
         Stage::Reading,
         Stage::Searching,
         Stage::Clustering,
@@ -47,6 +55,8 @@ impl Stage {
         Stage::Ranking,
         Stage::Verifying,
         Stage::Writing,
+        Stage::Describing,
+        Stage::Combining,
     ];
 }
 
@@ -116,10 +126,34 @@ impl Progress {
         self.check()
     }
 
-    /// Fails when the search has been cancelled.
+    /// From now on, work ends after this number of steps with an error of kind [`Limit`](ErrorKind::Limit). A step is about as much as looking
+    /// at one record, and at least one for each look at the progress. Steps are counted from 0 again.
+    pub fn limit(&self, steps: Option<u64>) {
+        self.steps.store(0, Relaxed);
+        self.limit.store(steps.unwrap_or(0), Relaxed);
+    }
+
+    /// The steps since a limit was set; 0 without one.
+    pub fn steps(&self) -> u64 {
+        self.steps.load(Relaxed)
+    }
+
+    /// Fails when the search has been cancelled, or when a limit is reached.
     pub fn check(&self) -> Result<()> {
+        self.spend(1)
+    }
+
+    /// The same, before work of about this number of steps.
+    pub(crate) fn spend(&self, steps: u64) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
+        }
+        let limit = self.limit.load(Relaxed);
+        if limit > 0 && self.steps.fetch_add(steps, Relaxed) >= limit {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                format!("no release within the limit of {limit} steps of work"),
+            ));
         }
         Ok(())
     }
@@ -128,6 +162,18 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_ends_at_its_limit_and_not_before() {
+        let progress = Progress::new();
+        progress.limit(Some(10));
+        assert!(progress.check().is_ok() && progress.spend(9).is_ok());
+        assert_eq!(progress.steps(), 10);
+        assert_eq!(progress.check().unwrap_err().kind(), ErrorKind::Limit);
+        progress.limit(None);
+        assert!(progress.spend(1000).is_ok());
+        assert_eq!(progress.steps(), 0, "nothing is counted without a limit");
+    }
 
     #[test]
     fn a_stage_starts_with_no_rows_done() {

@@ -1,17 +1,18 @@
 //! A table from Arrow record batches, and a release as record batches.
 //!
 //! The same cells as from a Parquet file: a value is its canonical text, null is the missing value, the empty text is a value. A
-//! column that is not generalized comes out with the type it went in with, but for dictionaries, which come out as what is in them.
+//! column that is not generalized comes out with the type it went in with. A dictionary of text comes out as a dictionary, generalized or
+//! not, whose entries are the labels that released rows have and no others; dictionaries of anything else come out as what is in them.
 //! Batches are what a program hands over: what is wrong with them is an error, and nothing of a batch is repeated in it but names
 //! of columns and types.
 //!
-//! Cost: each distinct value is formatted once; each column is read by one thread. Memory: the codes and the distinct values.
+//! Cost: each distinct value is formatted once; each column is read by one thread. Nothing of a batch is copied before, but for texts of
+//! dictionaries and integers of their keys that are of another width. Memory: the codes and the distinct values.
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, UInt32Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use arrow_select::take::take;
 use incog_core::table::{Column, Role};
@@ -75,7 +76,7 @@ fn types(schema: &Schema) -> Result<Vec<ColumnType>> {
             let mistake = format!("columns {} and {} have the same name", earlier + 1, at + 1);
             return Err(Error::input(mistake).with_hint("rename one of them"));
         }
-        types.push(ColumnType::of(field.data_type()).ok_or_else(|| unreadable(field))?);
+        types.push(ColumnType::of_batches(field.data_type()).ok_or_else(|| unreadable(field))?);
     }
     Ok(types)
 }
@@ -92,28 +93,57 @@ fn unreadable(field: &Field) -> Error {
 /// The same cells in a form that [`CodesSoFar`] takes.
 fn plain(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let (from, to) = match array.data_type() {
-        DataType::Utf8View => (array.clone(), DataType::LargeUtf8),
         DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8 | DataType::LargeUtf8) => {
             let keys = Box::new(DataType::Int32);
-            (array.clone(), DataType::Dictionary(keys, values.clone()))
+            (array, DataType::Dictionary(keys, values.clone()))
         }
+        // The texts of a dictionary are copied, not those of its rows.
         DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8View) => {
-            (array.clone(), DataType::LargeUtf8)
+            let (keys, values) = (Box::new(DataType::Int32), Box::new(DataType::LargeUtf8));
+            (array, DataType::Dictionary(keys, values))
         }
-        DataType::Dictionary(_, values) => (array.clone(), (**values).clone()),
+        DataType::Dictionary(_, values) => (array, (**values).clone()),
         _ => return Ok(array.clone()),
     };
-    if from.as_dictionary_opt::<Int32Type>().is_some() && from.data_type() == &to {
-        return Ok(from);
+    if from.data_type() == &to {
+        return Ok(from.clone());
     }
-    arrow_cast::cast(&from, &to)
+    arrow_cast::cast(from, &to)
+}
+
+/// What stands for null, and for a label that no row has, among the entries of a dictionary.
+const NULL: u32 = u32::MAX;
+
+/// The values that rows have, each once, without null and in the order of their labels, and for each label which of them it is. Keys
+/// are whole numbers with a sign, which every library takes.
+fn dictionary_of(labels: &[&str], values: &ArrayRef, codes: &[u32]) -> Result<(ArrayRef, Option<Vec<u32>>)> {
+    let mut is_used = vec![false; values.len()];
+    codes.iter().for_each(|&code| is_used[code as usize] = true);
+    let mut kept: Vec<u32> = Vec::new();
+    let mut entries = vec![NULL; values.len()];
+    let mut known: hash::Map<&str, u32> = hash::Map::default();
+    for at in (0..values.len()).filter(|&at| is_used[at] && values.is_valid(at)) {
+        entries[at] = *known.entry(labels[at]).or_insert_with(|| {
+            kept.push(at as u32);
+            kept.len() as u32 - 1
+        });
+    }
+    let values = take(values, &UInt32Array::from(kept), None)
+        .map_err(|_| Error::new(ErrorKind::Internal, "the labels of a release cannot be gathered"))?;
+    Ok((values, Some(entries)))
 }
 
 /// A release as record batches, given the codes of each column's rows. A column may be null if a row is.
-pub fn to_batches(columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<Vec<RecordBatch>> {
+/// Columns of text for which `dictionaries` says so are dictionaries.
+pub fn to_batches(
+    columns: &[Released<'_>],
+    codes: &[Vec<u32>],
+    dictionaries: &[bool],
+) -> Result<Vec<RecordBatch>> {
     let broken = |what: &str| Error::new(ErrorKind::Internal, what);
     let n_rows = codes.first().map_or(0, Vec::len);
-    if columns.is_empty() || columns.len() != codes.len() || codes.iter().any(|codes| codes.len() != n_rows) {
+    let is_wide = columns.len() == codes.len() && columns.len() == dictionaries.len();
+    if columns.is_empty() || !is_wide || codes.iter().any(|codes| codes.len() != n_rows) {
         return Err(broken("the columns of a release are not equally long"));
     }
     let values: Vec<ArrayRef> = columns.par_iter().map(values).collect::<Result<_>>()?;
@@ -122,20 +152,45 @@ pub fn to_batches(columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<Vec<Re
             return Err(broken("a column of a release has a code without a label"));
         }
     }
-    let fields = columns.iter().zip(&values);
+    let compact = |at: usize| match dictionaries[at] {
+        true => dictionary_of(&columns[at].labels, &values[at], &codes[at]),
+        false => Ok((values[at].clone(), None)),
+    };
+    let compacted = (0..columns.len()).into_par_iter().map(compact);
+    let compacted: Vec<(ArrayRef, Option<Vec<u32>>)> = compacted.collect::<Result<_>>()?;
+    let fields = columns.iter().zip(&compacted);
     let fields: Vec<Field> = fields
-        .map(|(column, values)| Field::new(column.name, values.data_type().clone(), column.has_null))
+        .map(|(column, (values, entries))| {
+            let of = values.data_type().clone();
+            let of = if entries.is_some() {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(of))
+            } else {
+                of
+            };
+            Field::new(column.name, of, column.has_null)
+        })
         .collect();
     let schema = Arc::new(Schema::new(fields));
     let mut batches = Vec::new();
     // Also a release without rows has a schema.
     for first in (0..n_rows.max(1)).step_by(BATCH_ROWS) {
         let part = first..n_rows.min(first + BATCH_ROWS);
-        let cells = |(values, codes): (&ArrayRef, &Vec<u32>)| {
-            let codes = UInt32Array::from(codes[part.clone()].to_vec());
-            take(values, &codes, None).map_err(|_| broken("a release's rows cannot be gathered"))
+        let cells = |((values, entries), codes): (&(ArrayRef, Option<Vec<u32>>), &Vec<u32>)| {
+            let gathered = |_| broken("a release's rows cannot be gathered");
+            let codes = &codes[part.clone()];
+            match entries {
+                None => take(values, &UInt32Array::from(codes.to_vec()), None).map_err(gathered),
+                Some(entries) => {
+                    let entry = |&code: &u32| {
+                        Some(entries[code as usize]).filter(|&entry| entry != NULL).map(|entry| entry as i32)
+                    };
+                    let keys: Int32Array = codes.iter().map(entry).collect();
+                    let cells = DictionaryArray::<Int32Type>::try_new(keys, values.clone());
+                    cells.map(|cells| Arc::new(cells) as ArrayRef).map_err(gathered)
+                }
+            }
         };
-        let arrays: Vec<ArrayRef> = values.par_iter().zip(codes).map(cells).collect::<Result<_>>()?;
+        let arrays: Vec<ArrayRef> = compacted.par_iter().zip(codes).map(cells).collect::<Result<_>>()?;
         let batch = RecordBatch::try_new(Arc::clone(&schema), arrays);
         batches.push(batch.map_err(|_| broken("a release cannot be put together"))?);
     }

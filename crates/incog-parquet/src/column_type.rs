@@ -6,10 +6,12 @@ use arrow_schema::{DataType, TimeUnit};
 
 /// The type of a column, to be kept until the column is written again.
 ///
-/// How the file encodes values is no part of it: a dictionary of strings counts as strings.
+/// How a file encodes values is no part of it: a dictionary of strings counts as strings. Of record batches in memory it is: there a
+/// dictionary is what programs call categories ([`is_dictionary`](Self::is_dictionary)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnType {
     data_type: DataType,
+    is_dictionary: bool,
 }
 
 impl ColumnType {
@@ -47,36 +49,52 @@ impl ColumnType {
                 | Time64(_)
                 | Timestamp(..)
         );
-        is_supported.then(|| ColumnType { data_type: data_type.clone() })
+        is_supported.then(|| ColumnType::plain(data_type.clone()))
+    }
+
+    /// The same of a column of record batches, which is written as a dictionary again if it was one of text.
+    pub(crate) fn of_batches(data_type: &DataType) -> Option<Self> {
+        let mut of = ColumnType::of(data_type)?;
+        of.is_dictionary = matches!(data_type, DataType::Dictionary(..)) && of.is_text();
+        Some(of)
+    }
+
+    fn plain(data_type: DataType) -> Self {
+        ColumnType { data_type, is_dictionary: false }
     }
 
     /// Truth values.
     pub fn boolean() -> Self {
-        ColumnType { data_type: DataType::Boolean }
+        ColumnType::plain(DataType::Boolean)
     }
 
     /// Whole numbers of 64 bits.
     pub fn int64() -> Self {
-        ColumnType { data_type: DataType::Int64 }
+        ColumnType::plain(DataType::Int64)
     }
 
     /// Floats of 64 bits.
     pub fn float64() -> Self {
-        ColumnType { data_type: DataType::Float64 }
+        ColumnType::plain(DataType::Float64)
     }
 
     /// Days.
     pub fn date() -> Self {
-        ColumnType { data_type: DataType::Date32 }
+        ColumnType::plain(DataType::Date32)
     }
 
     /// Points in time of no zone, to the microsecond.
     pub fn timestamp() -> Self {
-        ColumnType { data_type: DataType::Timestamp(TimeUnit::Microsecond, None) }
+        ColumnType::plain(DataType::Timestamp(TimeUnit::Microsecond, None))
     }
 
     pub(crate) fn data_type(&self) -> &DataType {
         &self.data_type
+    }
+
+    /// Was it a dictionary of text in memory?
+    pub fn is_dictionary(&self) -> bool {
+        self.is_dictionary
     }
 
     /// Is it text?

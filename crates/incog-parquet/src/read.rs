@@ -377,6 +377,7 @@ impl CodesSoFar {
         match array.data_type() {
             Utf8 => append_text(array.as_string::<i32>().iter(), null, column),
             LargeUtf8 => append_text(array.as_string::<i64>().iter(), null, column),
+            Utf8View => append_text(array.as_string_view().iter(), null, column),
             Dictionary(..) => self.append_dictionary(array, column),
             // A column of which nobody knows what it would have.
             Null => (0..array.len()).try_for_each(|_| push_null(null, column)),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int8Type, Int64Type};
+use arrow_array::types::{Int8Type, Int32Type, Int64Type, UInt32Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
     LargeStringArray, ListArray, RecordBatch, StringArray, StringViewArray, TimestampSecondArray,
+    UInt32Array,
 };
 use incog_core::ErrorKind;
 use incog_core::table::Column;
@@ -31,7 +32,8 @@ fn there_and_back(batches: &[RecordBatch]) -> Vec<RecordBatch> {
         })
         .collect();
     let codes: Vec<Vec<u32>> = columns.iter().map(|column| column.codes().to_vec()).collect();
-    to_batches(&released, &codes).unwrap()
+    let dictionaries: Vec<bool> = types.iter().map(ColumnType::is_dictionary).collect();
+    to_batches(&released, &codes, &dictionaries).unwrap()
 }
 
 #[test]
@@ -57,7 +59,7 @@ fn a_column_that_is_as_collected_comes_out_as_it_went_in() {
 }
 
 #[test]
-fn a_dictionary_of_any_kind_is_what_is_in_it() {
+fn a_dictionary_of_text_is_one_again_and_others_are_what_is_in_them() {
     let keys = arrow_array::Int8Array::from(vec![Some(2), None, Some(0), Some(2)]);
     let words = StringArray::from(vec!["a", "nobody has this", ""]);
     let of_words = DictionaryArray::<Int8Type>::new(keys.clone(), Arc::new(words));
@@ -66,10 +68,28 @@ fn a_dictionary_of_any_kind_is_what_is_in_it() {
     let (columns, _) = read_batches([&table]).unwrap();
     assert!(columns[0].dictionary().values().all(|value| value != "nobody has this"), "no row has it");
     let back = there_and_back(&[table]);
-    let words: Vec<Option<&str>> = back[0].column(0).as_string::<i32>().iter().collect();
+    let words = back[0].column(0).as_dictionary::<Int32Type>();
+    assert_eq!(words.values().len(), 2, "what no row has is no entry");
+    let words: Vec<Option<&str>> = words.downcast_dict::<StringArray>().unwrap().into_iter().collect();
     assert_eq!(words, [Some(""), None, Some("a"), Some("")]);
     let numbers: Vec<Option<i64>> = back[0].column(1).as_primitive::<Int64Type>().iter().collect();
     assert_eq!(numbers, [Some(9), None, Some(7), Some(9)]);
+}
+
+#[test]
+fn a_dictionary_of_views_has_its_texts_copied_once_and_not_row_by_row() {
+    let keys = UInt32Array::from((0..4_000).map(|row| (row % 3 != 0).then_some(row % 2)).collect::<Vec<_>>());
+    let texts = StringViewArray::from(vec!["a text of more than twelve letters", "b"]);
+    let cells = DictionaryArray::<UInt32Type>::new(keys, Arc::new(texts));
+    let table = batch(vec![("words", Arc::new(cells))]);
+    let (columns, types) = read_batches([&table]).unwrap();
+    assert!(types[0].is_dictionary());
+    assert_eq!(columns[0].dictionary().len(), 3, "two texts and the missing value");
+    let back = there_and_back(&[table]);
+    let words = back[0].column(0).as_dictionary::<Int32Type>();
+    let words = words.downcast_dict::<StringViewArray>().unwrap();
+    let shown: Vec<Option<&str>> = words.into_iter().take(4).collect();
+    assert_eq!(shown, [None, Some("b"), Some("a text of more than twelve letters"), None]);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn files() -> Vec<Vec<u8>> {
         files.extend([file.into_inner().unwrap(), stream.into_inner().unwrap()]);
     }
     let released = [Released { name: "text", kept: None, labels: vec!["a", "b", ""], has_null: true }];
-    let whole = to_batches(&released, &[(0..48).map(|n| n % 3).collect()]).unwrap();
+    let whole = to_batches(&released, &[(0..48).map(|n| n % 3).collect()], &[true]).unwrap();
     let mut file = FileWriter::try_new(Vec::new(), &whole[0].schema()).unwrap();
     file.write(&whole[0]).unwrap();
     files.push(file.into_inner().unwrap());

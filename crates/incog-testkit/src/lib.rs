@@ -18,6 +18,7 @@ pub mod random;
 pub mod algorithms;
 pub mod case;
 pub mod data;
+pub mod described;
 mod skip;
 
 pub use require::Require;

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::words::counted;
 use crate::{ClaimKind, Claims, Finding, Report};
 
 /// More sets of columns than this are not counted: the claim is then undecided.
@@ -63,7 +64,10 @@ pub(crate) fn check(
         None => finding("no rows".into(), true),
         Some((rows, set)) => {
             let columns: Vec<&str> = set.iter().map(|&at| claims.quasi_identifiers[at].as_str()).collect();
-            finding(format!("the smallest has {rows} rows, of {}", columns.join(", ")), rows >= claims.k)
+            finding(
+                format!("the smallest has {}, of {}", counted(rows, "row", "rows"), columns.join(", ")),
+                rows >= claims.k,
+            )
         }
     });
 }

@@ -13,6 +13,7 @@
 
 use crate::Fraction;
 use crate::hash;
+use crate::words::counted;
 
 /// The labels above the values of a column.
 pub(crate) struct Tree {
@@ -58,7 +59,10 @@ impl Tree {
         let missing =
             labels.iter().zip(overall).filter(|&(label, &n)| n > 0 && !known.contains(label)).count();
         if missing > 0 {
-            return Err(format!("{missing} values are not in the hierarchy"));
+            return Err(format!(
+                "{} not in the hierarchy",
+                counted(missing as u64, "value is", "values are")
+            ));
         }
         // Values that do not occur have no rows, so it does not matter what they are below.
         let mut parents: Vec<Vec<u32>> = parents

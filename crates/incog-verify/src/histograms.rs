@@ -12,6 +12,21 @@
 use crate::keys::{Keys, Numbers};
 use crate::{EMPTY_TEXT, LabelColumn};
 
+/// The values of a group, and how many groups are like it.
+pub(crate) struct GroupValues {
+    pub(crate) values: Vec<GroupValue>,
+    pub(crate) n_groups: u64,
+}
+
+/// A value of a group.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum GroupValue {
+    /// This number of rows has it.
+    Rows { value: u32, n: u64 },
+    /// A person has it.
+    Person { value: u32, person: u32 },
+}
+
 /// Rows, as far as it matters who looks alike.
 pub(crate) struct Grouped<'a> {
     /// The group of each row.
@@ -190,6 +205,39 @@ impl<'a> Histograms<'a> {
             overall[value as usize] += 1;
         });
         Histograms { labels: names, overall, n_overall: n_rows as u64, values, persons: None, starts }
+    }
+
+    /// From groups that somebody else has listed, all of rows or all of persons. The label of a value stands at its number.
+    pub(crate) fn of_groups(labels: &[&'a str], groups: &[GroupValues]) -> Self {
+        let mut overall = vec![0; labels.len()];
+        let (mut values, mut persons, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        for group in groups {
+            for _ in 0..group.n_groups {
+                for value in &group.values {
+                    match *value {
+                        GroupValue::Rows { value, n } => {
+                            values.extend(std::iter::repeat_n(value, n as usize));
+                            overall[value as usize] += n;
+                        }
+                        GroupValue::Person { value, person } => {
+                            values.push(value);
+                            persons.push(person);
+                        }
+                    }
+                }
+                starts.push(values.len());
+            }
+        }
+        let persons = (!persons.is_empty()).then_some(persons);
+        if let Some(persons) = &persons {
+            // In the whole release every pair counts once, also if it stands in several groups.
+            let mut pairs: Vec<(u32, u32)> = values.iter().copied().zip(persons.iter().copied()).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.iter().for_each(|&(value, _)| overall[value as usize] += 1);
+        }
+        let n_overall = overall.iter().sum();
+        Histograms { labels: labels.to_vec(), overall, n_overall, values, persons, starts }
     }
 
     /// Sorts rows by group, keeping their order.

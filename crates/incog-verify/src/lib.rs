@@ -30,7 +30,10 @@
 //! Where one person stands in many tables, persons are compared by their trees of rows
 //! ([`check_database`]), or sensitive values are released apart from them ([`check_anatomy`]).
 //!
-//! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]).
+//! Where a column of pseudonyms repeats, all rows of one must look together like those of k pseudonyms ([`linked`]).
+//!
+//! Tables that do not fit the memory are checked in the order of their input ([`check_in_order`]), and tables of a database where they
+//! are, by SQL of this crate's own ([`check_in_database`]).
 //!
 //! A claim is relative to the quasi-identifiers that were named. Nothing here can tell whether those were all.
 //!
@@ -39,6 +42,7 @@
 #![forbid(unsafe_code)]
 
 mod hash;
+mod words;
 mod keys;
 mod fraction;
 mod natural;
@@ -50,13 +54,16 @@ mod hierarchical;
 mod histograms;
 mod measure;
 mod sensitive;
+mod sensitive_columns;
 mod requirement;
 mod combinations;
+mod linked;
 mod local;
 mod boxes;
 mod levels;
 mod against_input;
 mod in_order;
+mod in_database;
 mod string_table;
 mod relational;
 
@@ -65,7 +72,9 @@ pub use boxes::{BoxesClaim, OrderClaim, OverlapClaim};
 pub use fraction::Fraction;
 #[doc(hidden)]
 pub use hash::set_hash_seed;
+pub use in_database::{Database, SourceInDatabase, TableInDatabase, check_in_database, verify_in_database};
 pub use in_order::{check_in_order, verify_in_order};
+pub use linked::linked;
 pub use measure::Measured;
 pub use relational::{
     AnatomyTable, DatabaseClaims, TableClaims, TableReport, TableSource, check_anatomy, check_database,
@@ -82,9 +91,9 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::against_input::People;
-use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::{Groups, Keys, MAX_ROWS, Numbers};
+use crate::sensitive_columns::Sensitive;
+use crate::words::counted;
 
 /// The label of an empty text, where a file tells it from a missing value (Parquet does, CSV does not).
 pub const EMPTY_TEXT: &str = "\u{FDD0}";
@@ -255,6 +264,8 @@ pub struct Report {
     pub smallest_group: Option<u64>,
     /// Persons of the group with the fewest, where persons were counted.
     pub fewest_persons: Option<u64>,
+    /// Persons of all groups together, where persons were counted: whoever is in two groups counts in both.
+    pub persons_of_groups: Option<u64>,
     /// How many groups have how many rows: (rows, groups), ascending. Of a database, how many classes have how many persons.
     pub group_sizes: Vec<(u64, u64)>,
     /// What the release reaches on each sensitive column, once for each, by rows.
@@ -280,7 +291,12 @@ impl Report {
         for rows in sizes {
             *group_sizes.entry(u64::from(rows)).or_insert(0) += 1;
         }
-        self.group_sizes = group_sizes.into_iter().collect();
+        self.add_group_sizes(claims, group_sizes.into_iter().collect());
+    }
+
+    /// The same, given how many groups have how many rows, ascending.
+    fn add_group_sizes(&mut self, claims: &Claims<'_>, group_sizes: Vec<(u64, u64)>) {
+        self.group_sizes = group_sizes;
         self.smallest_group = self.group_sizes.first().map(|&(rows, _)| rows);
         if claims.combinations.is_some() {
             return;
@@ -288,9 +304,9 @@ impl Report {
         self.findings.push(Finding {
             kind: ClaimKind::Anonymity,
             claim: format!("{}-anonymity relative to {}", claims.k, claims.quasi_identifiers.join(", ")),
-            found: self
-                .smallest_group
-                .map_or("no rows".into(), |rows| format!("the smallest group has {rows} rows")),
+            found: self.smallest_group.map_or("no rows".into(), |rows| {
+                format!("the smallest group has {}", counted(rows, "row", "rows"))
+            }),
             // Also where persons are counted: whoever is in a group has a row there.
             holds: self.smallest_group.is_none_or(|rows| rows >= claims.k),
         });
@@ -403,6 +419,7 @@ pub fn check(release: &dyn Labels, claims: &Claims<'_>) -> Report {
         _ => against_input::Compared::default(),
     };
     report.fewest_persons = compared.fewest_persons;
+    report.persons_of_groups = compared.persons_of_groups;
     sensitive.by_labels(&mut report);
     sensitive.by_persons(claims.source.as_ref(), compared.people.as_ref(), &mut report);
     report
@@ -449,7 +466,7 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
         report.findings.push(Finding {
             kind: ClaimKind::Columns,
             claim: format!("the columns are {}", columns.join(", ")),
-            found: format!("{} columns", header.len()),
+            found: counted(header.len() as u64, "column", "columns"),
             holds: are_declared,
         });
     }
@@ -491,115 +508,6 @@ fn columns_of(release: &dyn Labels, claims: &Claims<'_>, report: &mut Report) ->
     Some(Columns { quasi, are_declared })
 }
 
-/// The sensitive columns of a release, with what is claimed of each.
-struct Sensitive<'a> {
-    release: &'a dyn Labels,
-    groups: &'a Groups,
-    /// Where the column of a claim stands.
-    claims: &'a [(usize, &'a SensitiveClaim)],
-}
-
-impl Sensitive<'_> {
-    /// The columns in the order of their first claims, and the claims of each that are `meant`.
-    fn columns(&self, meant: impl Fn(&SensitiveClaim) -> bool) -> Vec<(usize, Vec<&SensitiveClaim>)> {
-        let mut columns: Vec<(usize, Vec<&SensitiveClaim>)> = Vec::new();
-        let mut places: hash::Map<usize, usize> = hash::Map::default();
-        for &(at, claim) in self.claims.iter().filter(|(_, claim)| meant(claim)) {
-            let place = *places.entry(at).or_insert(columns.len());
-            match columns.get_mut(place) {
-                Some((_, claims)) => claims.push(claim),
-                None => columns.push((at, vec![claim])),
-            }
-        }
-        columns
-    }
-
-    /// All columns are measured by rows, whatever is claimed.
-    fn by_rows(&self, report: &mut Report) {
-        let grouped =
-            Grouped { of_row: &self.groups.of_row, n_groups: self.groups.len(), kept: None, persons: None };
-        for (at, claims) in self.columns(|_| true) {
-            let column = self.release.column(at);
-            let histograms = Histograms::new(&column, &grouped);
-            let mut by_rows: Vec<&SensitiveClaim> =
-                claims.iter().copied().filter(|claim| claim.counted == Counted::Rows).collect();
-            let nothing = SensitiveClaim::measured(&claims[0].column);
-            if by_rows.is_empty() {
-                by_rows.push(&nothing);
-            }
-            report.measured.extend(sensitive::check(&histograms, &by_rows, &mut report.findings));
-        }
-    }
-
-    /// Claims by persons whom the caller has named, each for itself.
-    fn by_labels(&self, report: &mut Report) {
-        for &(at, claim) in self.claims {
-            let Counted::Labelled(labels) = &claim.counted else {
-                continue;
-            };
-            if labels.len() != self.release.n_rows() {
-                report.findings.push(Finding {
-                    kind: ClaimKind::Sensitive,
-                    claim: format!("every row has a person, for claims on {} by persons", claim.column),
-                    found: format!("{} rows, {} persons", self.release.n_rows(), labels.len()),
-                    holds: false,
-                });
-                continue;
-            }
-            let persons = Persons::of_labels(labels);
-            let fewest = persons.of_groups(&self.groups.of_row, self.groups.len()).into_iter().min();
-            let fewest = fewest.map(u64::from);
-            report.fewest_persons = report.fewest_persons.into_iter().chain(fewest).min();
-            if fewest == Some(0) {
-                report.findings.push(Finding {
-                    kind: ClaimKind::Sensitive,
-                    claim: format!("every group has persons, for claims on {} by persons", claim.column),
-                    found: "a group has none".into(),
-                    holds: false,
-                });
-            }
-            let grouped = Grouped {
-                of_row: &self.groups.of_row,
-                n_groups: self.groups.len(),
-                kept: None,
-                persons: Some(&persons),
-            };
-            let column = self.release.column(at);
-            let measured =
-                sensitive::check(&Histograms::new(&column, &grouped), &[claim], &mut report.findings);
-            report.add_by_persons(measured);
-        }
-    }
-
-    /// Claims by persons whom the input names. `people` are known only if the release was made from the input as it
-    /// should be.
-    fn by_persons(&self, source: Option<&Source<'_>>, people: Option<&People>, report: &mut Report) {
-        for (at, claims) in self.columns(|claim| claim.counted == Counted::Persons) {
-            let name = self.release.header()[at].to_owned();
-            let input = source.map(|source| source.input);
-            let origin = input.and_then(|input| input.header().iter().position(|column| *column == name));
-            let (Some(people), Some(input), Some(origin)) = (people, input, origin) else {
-                // What claims nothing cannot fail; and of a release that could not be compared nothing was found wrong.
-                if report.undecided.is_empty() && claims.iter().any(|claim| claim.has_threshold()) {
-                    report.findings.push(Finding {
-                        kind: ClaimKind::Sensitive,
-                        claim: format!("what is claimed of {name} by persons"),
-                        found: "persons could not be counted: that takes the input, the column that names them, and \
-                                a release that was made from it by full-domain generalization"
-                            .into(),
-                        holds: false,
-                    });
-                }
-                continue;
-            };
-            let column = input.column(origin);
-            let histograms = Histograms::new(&column, &people.released());
-            let measured = sensitive::check(&histograms, &claims, &mut report.findings);
-            report.add_by_persons(measured);
-        }
-    }
-}
-
 /// Groups the rows by the labels of some columns.
 fn group(table: &dyn Labels, columns: &[usize]) -> Groups {
     let number = |&at: &usize| {
@@ -632,76 +540,4 @@ fn renumber(codes: &mut [u32], of_code: &[u32]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(text: &str) -> StringTable {
-        StringTable::parse(text.as_bytes(), b',').unwrap()
-    }
-
-    fn claims(k: u64) -> Claims<'static> {
-        Claims {
-            quasi_identifiers: vec!["sex".into(), "zip".into()],
-            k,
-            combinations: None,
-            columns: None,
-            sensitive: vec![SensitiveClaim::measured("ill")],
-            source: None,
-        }
-    }
-
-    const RELEASE: &str = "sex,zip,ill\nf,1*,a\nf,1*,b\nm,1*,a\nm,1*,a\nm,1*,a\n";
-
-    #[test]
-    fn the_smallest_group_decides() {
-        let report = check(&table(RELEASE), &claims(2));
-        assert!(report.holds());
-        assert_eq!(report.smallest_group, Some(2));
-        assert_eq!(report.group_sizes, [(2, 1), (3, 1)]);
-        let refused = verify(table(RELEASE), &claims(3)).unwrap_err();
-        assert_eq!(
-            refused.findings[0].to_string(),
-            "FAIL  3-anonymity relative to sex, zip (the smallest group has 2 rows)"
-        );
-        assert!(verify(table("sex,zip,ill\n"), &claims(3)).is_ok(), "nobody is exposed by no rows");
-    }
-
-    #[test]
-    fn columns_must_be_those_declared() {
-        let declared = |columns: &[&str]| {
-            let columns = Some(columns.iter().map(|&name| name.to_owned()).collect());
-            check(&table(RELEASE), &Claims { columns, ..claims(2) }).holds()
-        };
-        assert!(declared(&["sex", "zip", "ill"]));
-        assert!(!declared(&["sex", "zip"]));
-        assert!(!declared(&["zip", "sex", "ill"]));
-        let missing = Claims { quasi_identifiers: vec!["age".into()], ..claims(1) };
-        assert!(!check(&table(RELEASE), &missing).holds());
-        let twice = "sex,zip,ill,zip\nf,1*,a,11\nf,1*,b,12\n";
-        assert!(!check(&table(twice), &claims(2)).holds(), "a second column zip singles everybody out");
-    }
-
-    /// Equal labels under different codes, a label in no row.
-    struct Odd;
-
-    impl Labels for Odd {
-        fn header(&self) -> Vec<&str> {
-            vec!["sex", "zip", "ill"]
-        }
-        fn n_rows(&self) -> usize {
-            4
-        }
-        fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-            let codes: &[u32] = if column_idx == 2 { &[4, 2, 1, 0] } else { &[0, 2, 1, 3] };
-            LabelColumn { labels: vec!["a", "b", "a", "b", "a", "z"], codes: Cow::Borrowed(codes) }
-        }
-    }
-
-    #[test]
-    fn codes_are_not_trusted() {
-        let report = check(&Odd, &claims(2));
-        assert_eq!(report.group_sizes, [(2, 2)], "rows a a b b, whatever their codes");
-        let measured = &report.measured[0];
-        assert_eq!((measured.alpha, measured.distinct_l), (Some((2, 2)), Some(1)), "groups a a and b a");
-    }
-}
+mod tests;

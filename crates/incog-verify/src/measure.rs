@@ -16,11 +16,12 @@
 //! all values are numbers, by their order too. What counts are of, rows or persons, is decided by the [`Histograms`].
 //! Cost: the rows once, and each group's values sorted.
 
-use crate::Fraction;
 use crate::entropy::exp_entropy;
+use crate::hash;
 use crate::histograms::Histograms;
 use crate::ordered::Ranks;
-use crate::written::Style;
+use crate::sensitive::SensitiveClaim;
+use crate::{EMPTY_TEXT, Fraction};
 
 /// What a release reaches on one sensitive column. Without rows there is nothing to measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +48,10 @@ pub struct Measured {
     pub beta: Option<Fraction>,
     /// Groups in which everybody has the same value.
     pub uniform_groups: u64,
+    /// Those of them whose one value is one that nobody should learn ([`SensitiveClaim::telling`]).
+    pub telling_groups: u64,
+    /// The rows of those, or their persons.
+    pub telling_size: u64,
     /// The same by persons, where a claim of the column counts them ([`crate::Counted`]).
     pub by_persons: Option<Box<Measured>>,
 }
@@ -95,13 +100,29 @@ impl Shares {
     }
 }
 
-/// Measures a column.
-pub(crate) fn measure(name: &str, style: &Style, histograms: &Histograms<'_>) -> Reached {
-    let ranks = Ranks::of_numbers(&histograms.labels, &histograms.overall, style);
+/// Whether each value is one that nobody should learn.
+fn telling(claim: &SensitiveClaim, histograms: &Histograms<'_>) -> Vec<bool> {
+    let labels = &histograms.labels;
+    if let Some(values) = &claim.telling {
+        let values: hash::Set<&str> = values.iter().map(String::as_str).collect();
+        return labels.iter().map(|label| values.contains(label)).collect();
+    }
+    let occurs = |label: &str, all: u64| all > 0 && !label.is_empty() && label != EMPTY_TEXT;
+    let mut values = labels.iter().zip(&histograms.overall);
+    let is_of_numbers =
+        values.all(|(label, &all)| !occurs(label, all) || claim.style.number(label).is_some());
+    let is_zero = |label: &str| claim.style.number(label).is_some_and(|number| number.is_zero());
+    labels.iter().map(|label| !(is_of_numbers && is_zero(label))).collect()
+}
+
+/// Measures the column of a claim.
+pub(crate) fn measure(claim: &SensitiveClaim, histograms: &Histograms<'_>) -> Reached {
+    let ranks = Ranks::of_numbers(&histograms.labels, &histograms.overall, &claim.style);
+    let is_telling = telling(claim, histograms);
     let n_overall = histograms.n_overall;
     let n_values = histograms.overall.iter().filter(|&&n| n > 0).count();
     let mut measured = Measured {
-        column: name.to_owned(),
+        column: claim.column.clone(),
         alpha: None,
         distinct_l: None,
         entropy_l: None,
@@ -111,6 +132,8 @@ pub(crate) fn measure(name: &str, style: &Style, histograms: &Histograms<'_>) ->
         disclosure: None,
         beta: None,
         uniform_groups: 0,
+        telling_groups: 0,
+        telling_size: 0,
         by_persons: None,
     };
     let none = |&all: &u64| Shares { all, greatest: (0, 1), least: (1, 0) };
@@ -142,7 +165,12 @@ pub(crate) fn measure(name: &str, style: &Style, histograms: &Histograms<'_>) ->
                 *least = (n, total);
             }
         }
-        measured.uniform_groups += u64::from(descending.len() == 1);
+        if let [(value, _)] = group.counts {
+            measured.uniform_groups += 1;
+            let is_telling = is_telling[*value as usize];
+            measured.telling_groups += u64::from(is_telling);
+            measured.telling_size += if is_telling { size } else { 0 };
+        }
 
         let entropy = exp_entropy(descending.iter().copied());
         measured.entropy_l = Some(measured.entropy_l.map_or(entropy, |least| least.min(entropy)));

@@ -11,6 +11,7 @@
 
 use crate::Fraction;
 use crate::hash;
+use crate::words::counted;
 use crate::written::{Number, Style};
 
 /// The values of a column, in order.
@@ -61,7 +62,10 @@ impl Ranks {
             }
         }
         if listed.len() < values.len() {
-            return Err(format!("{} values are not in the order", values.len() - listed.len()));
+            return Err(format!(
+                "{} not in the order",
+                counted((values.len() - listed.len()) as u64, "value is", "values are")
+            ));
         }
         Ok(Ranks::new([listed, twins].concat(), overall))
     }

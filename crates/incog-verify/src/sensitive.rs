@@ -16,6 +16,7 @@ use crate::hierarchical::Tree;
 use crate::histograms::{Group, Histograms};
 use crate::measure::{Reached, Shares, measure};
 use crate::ordered::Ranks;
+use crate::words::counted;
 use crate::written::Style;
 use crate::{ClaimKind, Finding, Fraction, Measured};
 
@@ -26,6 +27,10 @@ pub struct SensitiveClaim {
     pub column: String,
     /// How its numbers are written.
     pub style: Style,
+    /// The values that nobody should learn. Unless given, all of them; in a column of numbers all but zero, which says that
+    /// there is nothing. Groups in which everybody has such a value are counted apart ([`Measured::telling_groups`]); no claim
+    /// depends on it.
+    pub telling: Option<Vec<String>>,
     /// What shares are shares of.
     pub counted: Counted,
     /// No value has a greater share of a group (general (α,k)-anonymity).
@@ -152,7 +157,7 @@ pub(crate) fn check(
     findings: &mut Vec<Finding>,
 ) -> Option<Measured> {
     let first = claims.first()?;
-    let reached = measure(&first.column, &first.style, histograms);
+    let reached = measure(first, histograms);
     for claim in claims {
         ClaimedColumn { histograms, reached: &reached, claim, findings }.check();
     }
@@ -242,7 +247,7 @@ impl ClaimedColumn<'_> {
         let (n, of) = worst;
         let which = match values.len() {
             1 => "one value".to_owned(),
-            n_values => format!("{n_values} values together"),
+            n_values => format!("{} together", counted(n_values as u64, "value", "values")),
         };
         let found = if values.is_empty() {
             "no values were named".to_owned()
@@ -265,7 +270,7 @@ impl ClaimedColumn<'_> {
         let reached = self.reached.measured.entropy_l.unwrap_or_default();
         self.add(
             format!("entropy l of {} is at least {least}", self.name()),
-            format!("the least is {reached:.6}; {below} groups are below"),
+            format!("the least is {reached:.6}; {} below", counted(below, "group is", "groups are")),
             below == 0,
         );
     }
@@ -335,7 +340,7 @@ impl ClaimedColumn<'_> {
         let factor = self.reached.measured.disclosure;
         let holds = factor.is_some_and(|factor| compare_exp(delta, factor).is_some_and(Ordering::is_gt));
         let found = match factor {
-            None => format!("{} groups lack a value", self.reached.incomplete_groups),
+            None => counted(self.reached.incomplete_groups, "group lacks a value", "groups lack a value"),
             Some(factor) => format!("the greatest is about {:.6}", factor.to_f64().ln()),
         };
         self.add(format!("delta-disclosure of {} is less than {delta}", self.name()), found, holds);
@@ -362,7 +367,11 @@ impl ClaimedColumn<'_> {
                 "{how} beta-likeness of {}: no share grows by more than {beta} of itself{bound}",
                 self.name()
             ),
-            format!("the greatest growth is {}; {beyond} values are beyond", approximate(growth)),
+            format!(
+                "the greatest growth is {}; {} beyond",
+                approximate(growth),
+                counted(beyond as u64, "value is", "values are")
+            ),
             beyond == 0,
         );
     }

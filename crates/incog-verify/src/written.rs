@@ -92,6 +92,10 @@ impl Number {
         Number { is_negative: false, digits: vec![1], point: 1 - n_behind }
     }
 
+    pub(crate) fn is_zero(&self) -> bool {
+        self.digits.is_empty()
+    }
+
     pub(crate) fn is_positive(&self) -> bool {
         !self.is_negative && !self.digits.is_empty()
     }

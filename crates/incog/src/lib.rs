@@ -66,6 +66,7 @@ mod system;
 mod file;
 mod job;
 mod source;
+mod recognize;
 mod plan;
 mod find;
 mod claim;
@@ -76,7 +77,7 @@ mod database;
 mod anonymizer;
 
 // What a program writes.
-pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, Verifier};
+pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, ReleaseRecoding, Verifier};
 
 /// What every call that can fail tells: a message, a [kind](ErrorKind), a hint where there is one, and where it comes from.
 ///
@@ -177,6 +178,35 @@ pub use job::DatabaseJob;
 /// ```
 pub use job::DateUnit;
 
+/// Hierarchies that everybody uses.
+///
+/// ```
+/// use incog::{Builtin, Hierarchy};
+///
+/// let diagnosis = Hierarchy::builtin(Builtin::Icd10);
+/// ```
+pub use job::Builtin;
+
+/// Policies that others have written down.
+///
+/// ```
+/// assert_eq!(incog::Preset::CellSize11.least_k(), 11);
+/// ```
+pub use job::Preset;
+
+/// By what the values of an identifier are replaced.
+///
+/// ```
+/// use incog::{Anonymizer, Hierarchy, ReplaceJob};
+///
+/// let table = [("id", vec!["Ann", "Bob"]), ("zip", vec!["53715", "53715"])];
+/// let anonymizer = Anonymizer::new(table).identifier("id").replace("id", ReplaceJob::Number);
+/// let release = anonymizer.quasi_identifier("zip", Hierarchy::suppress()).k(2).anonymize()?;
+/// assert_eq!(release.n_rows(), 2);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub use job::ReplaceJob;
+
 /// A format of files, by its name in job files.
 ///
 /// ```
@@ -233,6 +263,7 @@ pub use source::Input;
 
 // What it is told.
 pub use claim::measured::LocalColumn;
+pub use claim::suppressed::SuppressedShare;
 pub use find::Better;
 
 /// How many nodes a search judged, of how many.
@@ -317,23 +348,24 @@ pub use incog_verify::Measured;
 /// # Ok::<(), incog::Error>(())
 /// ```
 pub use incog_verify::Report;
-pub use report::compare::{ComparedModel, ComparedRelease, Comparison};
+pub use report::compare::{ComparedModel, ComparedRelease, Comparing, Comparison};
 pub use report::frontier::{FrontierPoint, FrontierReport};
 pub use report::release::{Published, ReleaseReport, TableSummary};
 pub use report::search::{BitmapReport, Listing, NodeReport, PolicyReport, SearchReport};
 pub use report::subsets::{SubsetReport, SubsetsReport};
 pub use report::trace::TraceReport;
+pub use report::verification::Verification;
 
 // Records, and whom to believe.
 pub use plan::requirements::RequirePart;
 pub use publish::record::{
-    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PrivateKey, PublicKey, RecodingPart, Record,
-    SensitivePart, TablePart, Trust,
+    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PlacesPart, PrivateKey, PublicKey, RecodingPart,
+    Record, SensitivePart, TablePart, Trust,
 };
 
 // A first job for a table that nobody described.
 pub use describe::init::{Init, Replace};
-pub use describe::profile::FirstLine;
+pub use recognize::header::FirstLine;
 
 /// What may change with every version: the engine, the checker, the keys of job files as types, and what only the command line needs.
 ///
@@ -354,11 +386,11 @@ pub mod unstable {
         pub use crate::job::{
             AnyJob, BitmapSets, BranchJob, CellMethodJob, ColumnJob, CostJob, CountOrText, CubeLevels,
             CutMethodJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DateUnit, DiversityJob,
-            FileFormat, GridJob, HierarchyJob, Input, IntervalsOf, Job, Lines, LookAheadJob, MaskSide,
-            MatchingJob, MissingUnit, MondrianChoice, MondrianCuts, MondrianSides, NumberOrText, OneLabel,
-            OrderJob, OrderWord, Output, OutputOrder, PairingJob, ParentJob, ParentsJob, Paths, PolicyJob,
-            RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob, SuppressionMethodJob, TableFormat,
-            TableJob, TreeJob, TypesJob,
+            EngineJob, FileFormat, GridJob, HierarchyJob, IfExists, Input, IntervalsOf, Job, Lines,
+            LookAheadJob, MaskSide, MatchingJob, MissingUnit, MondrianChoice, MondrianCuts, MondrianSides,
+            NumberOrText, OneLabel, OrderJob, OrderWord, Output, OutputOrder, PairingJob, ParentJob,
+            ParentsJob, Paths, PolicyJob, RecordJob, ReleaseKind, RequireJob, RoleJob, SearchJob,
+            SuppressionMethodJob, TableFormat, TableJob, TreeJob, TypesJob,
         };
     }
 
@@ -371,11 +403,13 @@ pub mod unstable {
 
     /// What is in a table that nobody described, and whether its hierarchies are what they should be.
     pub mod describe {
-        pub use crate::describe::{profile, propose, workbench};
+        pub use crate::describe::workbench;
+        pub use crate::recognize::{exposure, profile, propose};
     }
 
     /// What only the command line needs.
     pub mod cli {
+        pub use crate::anonymizer::warnings_to_json;
         pub use crate::claim::file::read_release;
         pub use crate::claim::not_checked;
         pub use crate::plan::decide::{DECIDE, Decide};
@@ -385,7 +419,8 @@ pub mod unstable {
             LeftNothing, check_standard_output, leave_nothing, leave_nothing_at_once,
         };
         pub use crate::report::compare::{FULL_DOMAIN, MODELS, RELAXED};
-        pub use crate::report::findings::{is_seen, render_report};
+        pub use crate::report::findings::{is_seen, render_report, report_to_json};
+        pub use crate::report::json::{Described, schema_of, schemas, written};
 
         /// From now on, hashes of engine and checker are by this number instead of by secrets of this process: for tests that results
         /// do not depend on them. Only while nothing is running.

@@ -38,12 +38,13 @@ impl Engine for Strings {
         Ok(COLUMNS.map(str::to_owned).to_vec())
     }
 
-    fn values(&self, column: &str) -> Result<Vec<(String, u64)>> {
+    fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>> {
         assert_ne!(column, "person", "there may be as many persons as rows: nobody needs their names");
         let at = COLUMNS.iter().position(|name| *name == column).unwrap();
         let mut values: BTreeMap<&str, u64> = BTreeMap::new();
         self.rows.iter().for_each(|row| *values.entry(&row[at]).or_default() += 1);
-        Ok(values.into_iter().rev().map(|(value, rows)| (value.to_owned(), rows)).collect())
+        let cell = |value: &str| Some(value.to_owned()).filter(|value| !value.is_empty());
+        Ok(values.into_iter().rev().map(|(value, rows)| (cell(value), rows)).collect())
     }
 
     fn n_rows(&self) -> Result<u64> {
@@ -394,14 +395,14 @@ fn an_engine_is_asked_for_lengths_and_missing_units_too() {
 
 /// An engine whose answers are wrong in one way.
 #[derive(Debug)]
-struct Lies(Strings, fn(&mut Vec<(String, u64)>));
+struct Lies(Strings, fn(&mut Vec<(Option<String>, u64)>));
 
 impl Engine for Lies {
     fn header(&self) -> Result<Vec<String>> {
         self.0.header()
     }
 
-    fn values(&self, column: &str) -> Result<Vec<(String, u64)>> {
+    fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>> {
         let mut values = self.0.values(column)?;
         self.1(&mut values);
         Ok(values)
@@ -422,8 +423,8 @@ impl Engine for Lies {
 
 #[test]
 fn answers_are_not_believed() {
-    let twice: fn(&mut Vec<(String, u64)>) = |values| values.push(values[0].clone());
-    let fewer: fn(&mut Vec<(String, u64)>) = |values| values[0].1 -= 1;
+    let twice: fn(&mut Vec<(Option<String>, u64)>) = |values| values.push(values[0].clone());
+    let fewer: fn(&mut Vec<(Option<String>, u64)>) = |values| values[0].1 -= 1;
     for (lie, told) in [(twice, "a value twice"), (fewer, "values whose rows are not all rows of the table")]
     {
         let error =

@@ -15,13 +15,14 @@ const NUMBERS: [&str; 11] =
     ["usize", "u64", "u32", "u16", "u8", "i64", "i32", "f64", "f32", "Duration", "Share"];
 
 /// Numbers that stand elsewhere: file, name, and why nobody found them by measuring time.
-const ELSEWHERE: [(&str, &str, &str); 13] = [
+const ELSEWHERE: [(&str, &str, &str); 14] = [
     ("frequency/key.rs", "SPREAD", "defines a hash"),
     ("frequency/kept.rs", "ABSENT", "defines a format"),
     ("frequency/tally.rs", "SPREAD", "defines a hash"),
     ("frequency/tally.rs", "MOST", "the largest number of a counter's type"),
     ("judge/snapshots/general.rs", "BYTES_A_GROUP", "what a type takes in memory, added up"),
     ("judge/snapshots/small.rs", "BYTES_A_GROUP", "what a type takes in memory, added up"),
+    ("judge/snapshots/told.rs", "MOST_PERSONS", "a limit: beyond it the source is asked for groups"),
     ("judge/cube.rs", "MAX_CUBE_ATTRIBUTES", "a limit: more is refused"),
     ("judge/cube.rs", "MAX_BENEFIT_ATTRIBUTES", "a limit: more is refused"),
     ("algorithm/optimum/mod.rs", "MAX_NODES", "a limit: more is refused"),

@@ -415,6 +415,7 @@ impl CutSearch<'_> {
 
     /// The same, with how many records the policy refuses. What it refuses has no cost.
     fn weigh(&self, cuts: &Cuts) -> Result<Judged> {
+        self.progress.spend(self.rows.len() as u64)?;
         let groups = group(self.columns, cuts);
         let judged = self.refused(&groups)?;
         if judged.refused_rows > self.budget {

@@ -341,9 +341,8 @@ impl RegroupingSearch<'_, '_> {
             }
         }
         for vector in 0..self.ground.n_vectors() {
-            if vector % 256 == 0 {
-                self.progress.check()?;
-            }
+            // A few places are tried for each.
+            self.progress.spend(16)?;
             was_better |= self.move_one(vector)?;
         }
         Ok(was_better)
@@ -354,6 +353,7 @@ impl RegroupingSearch<'_, '_> {
         let ground = self.ground;
         let group = &self.groups[number as usize];
         let n_vectors = group.n_vectors as usize;
+        self.progress.spend((n_vectors * ground.trees.len()) as u64)?;
         let steps: Box<[u8]> = self.steps(group).into();
         let mut splits: Vec<(u64, usize, Vec<u32>)> = Vec::new();
         for (at, tree) in ground.trees.iter().enumerate() {

@@ -119,8 +119,28 @@ impl KeyLayout {
     }
 
     /// How many bits tell apart an attribute's labels at a level.
-    pub(crate) fn n_bits_of(&self, attribute: usize, level: u8) -> u32 {
+    ///
+    /// # Panics
+    /// When there is no such attribute or level.
+    pub fn n_bits_of(&self, attribute: usize, level: u8) -> u32 {
         self.attributes[attribute].kept[usize::from(level)]
+    }
+
+    /// The prefix code of each value of an attribute, by the value's code: [`n_bits_of`](Self::n_bits_of) its lowest level bits, of
+    /// which the leading ones of a level name the label there. For engines that pack keys of their own, however many bits all
+    /// attributes have together. `None` where one alone has more than 63, so that its codes are no numbers of a database.
+    pub fn prefix_codes(&self, attribute: usize) -> Option<Vec<u64>> {
+        let bits = self.attributes.get(attribute)?;
+        if bits.kept[0] > 63 {
+            return None;
+        }
+        let code = |value: usize| {
+            bits.labels.iter().enumerate().fold(0_u64, |code, (level, labels)| {
+                let sibling = u64::from(bits.siblings[level][labels[value] as usize]);
+                code | sibling << (bits.kept[0] - bits.kept[level])
+            })
+        };
+        Some((0..bits.labels[0].len()).map(code).collect())
     }
 
     /// Have all records the same label at this level? Then grouping by it changes nothing.

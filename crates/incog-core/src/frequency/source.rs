@@ -105,7 +105,7 @@ use crate::lattice::Grouping;
 /// # Ok(())
 /// # }
 /// ```
-pub trait FrequencySource: Sync {
+pub trait FrequencySource: Send + Sync {
     /// How groups are named. Made from the attributes, and the values that occur, by [`KeyLayout::new`].
     fn layout(&self) -> &Arc<KeyLayout>;
 
@@ -125,6 +125,18 @@ pub trait FrequencySource: Sync {
     /// How many bytes of groups a search may keep, if that is limited.
     fn room(&self) -> Option<u64> {
         None
+    }
+
+    /// Would it rather tell how large groups are ([`sizes`](Self::sizes)) than hand them all over?
+    fn tells_sizes(&self) -> bool {
+        false
+    }
+
+    /// How many groups have how many records, or persons, at a grouping: pairs of both. `None` where groups are as cheap. Judges ask it to
+    /// refuse nodes for their small groups.
+    fn sizes(&self, grouping: &Grouping, by_persons: bool) -> Result<Option<Vec<(u64, u64)>>> {
+        let _ = (grouping, by_persons);
+        Ok(None)
     }
 
     /// How many records have each value of an attribute, by value code, where the lowest level is ruled out: then no counts of

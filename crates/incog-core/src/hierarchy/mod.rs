@@ -15,6 +15,7 @@
 mod attribute;
 mod explicit;
 pub mod spec;
+pub mod by_counts;
 pub(crate) mod spelling;
 
 pub use attribute::{Attribute, Attributes};

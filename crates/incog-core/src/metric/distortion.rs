@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 
 use crate::hierarchy::{Attribute, Attributes};
-use crate::metric::statistics::{ORDERED_HEIGHT, climbed as climbed_by_side, ratio};
+use crate::metric::costs::{ORDERED_HEIGHT, climbed as climbed_by_side, ratio};
 use crate::metric::{Costs, LabelCounts, Metric, Needs, Statistics};
 use crate::recoding::Recoding;
 use crate::registry::{Entry, Status};

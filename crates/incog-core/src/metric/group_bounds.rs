@@ -25,7 +25,7 @@
 
 use crate::judge::Sizes;
 use crate::lattice::Lattice;
-use crate::metric::statistics::ratio;
+use crate::metric::costs::ratio;
 use crate::metric::{Costs, Grows};
 
 /// Quotients of larger numbers are rounded more than once.

@@ -4,7 +4,7 @@
 //! released, all rows are as good as one group: n. Suppression is not charged beyond that, so on its own this
 //! metric favours leaving rows out.
 
-use crate::metric::statistics::ratio;
+use crate::metric::costs::ratio;
 use crate::metric::{Costs, Grows, Metric, Needs, Statistics};
 use crate::registry::{Entry, Status};
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hash;
 use crate::hierarchy::{Attribute, Attributes};
-use crate::metric::statistics::climbed;
+use crate::metric::costs::climbed;
 use crate::recoding::{Domain, Domains, PerGroup, Side};
 use crate::table::{Column, Table};
 

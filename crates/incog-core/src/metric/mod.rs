@@ -16,6 +16,7 @@ mod fraction;
 mod label_counts;
 mod contribution;
 mod label_tally;
+mod costs;
 mod statistics;
 mod ranking;
 mod group_bounds;
@@ -30,12 +31,13 @@ mod non_uniform_entropy;
 
 pub(crate) use contribution::Weights;
 pub use contribution::{Contribution, Covers};
+pub use costs::{Costs, MAX_WEIGHT, MIN_WEIGHT, is_weight};
 pub use distortion::Distortion;
 pub(crate) use group_bounds::GroupBounds;
 pub use label_counts::LabelCounts;
 pub(crate) use ranking::Ranking;
 pub(crate) use statistics::NodeSums;
-pub use statistics::{Costs, MAX_WEIGHT, MIN_WEIGHT, Statistics, is_weight};
+pub use statistics::Statistics;
 pub use survey::{Scored, best, describe};
 
 use std::cmp::Ordering;

@@ -13,7 +13,7 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::statistics::ratio;
+use crate::metric::costs::ratio;
 use crate::metric::{Contribution, Costs, Metric, Needs, Statistics, compare_weighted};
 use crate::registry::{Entry, Status};
 

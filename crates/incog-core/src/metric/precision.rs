@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::metric::statistics::ratio;
+use crate::metric::costs::ratio;
 use crate::metric::{Costs, Direction, Metric, Needs, Statistics, compare_weighted};
 use crate::registry::{Entry, Status};
 

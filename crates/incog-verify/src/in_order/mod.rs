@@ -34,6 +34,7 @@ use crate::hash;
 use crate::histograms::Histograms;
 use crate::keys::Numbers;
 use crate::levels::LevelColumn;
+use crate::words::counted;
 use crate::{
     ClaimKind, Claims, Counted, Finding, Hierarchy, LabelColumn, Labels, Places, RecodingClaim,
     ReleasedTable, Report, SensitiveClaim, Verified, columns_of, sensitive,
@@ -273,10 +274,18 @@ impl Comparison<'_> {
         let n_suppressed = n_input.checked_sub(n_released);
         report.findings.push(Finding {
             kind: ClaimKind::Rows,
-            claim: format!("at most {} of {n_input} rows are suppressed", self.source.budget),
+            claim: format!(
+                "at most {} of {} are suppressed",
+                self.source.budget,
+                counted(n_input as u64, "row", "rows")
+            ),
             found: match n_suppressed {
-                Some(rows) => format!("{n_released} rows released, {rows} suppressed"),
-                None => format!("{n_released} rows released, more than there are"),
+                Some(rows) => {
+                    format!("{} released, {rows} suppressed", counted(n_released as u64, "row", "rows"))
+                }
+                None => {
+                    format!("{} released, more than there are", counted(n_released as u64, "row", "rows"))
+                }
             },
             holds: n_suppressed.is_some_and(|rows| rows as u64 <= self.source.budget),
         });

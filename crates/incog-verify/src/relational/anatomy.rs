@@ -22,6 +22,7 @@ use super::shape::{Columns, Sought, find_columns, sensitive_columns};
 use super::source::{self, Origins, Recoding, Released};
 use super::{DatabaseClaims, Report, TableClaims, Tally, check_shape, names};
 use crate::keys::{Groups, Keys, Numbers};
+use crate::words::counted;
 use crate::{ClaimKind, Finding, LabelColumn, Labels, ReleasedTable, Verified};
 
 /// The column that links a table with those of its sensitive columns.
@@ -165,7 +166,7 @@ fn declared(header: &[&str], claims: &TableClaims) -> Option<Finding> {
     Some(Finding {
         kind: ClaimKind::Structure,
         claim: format!("the columns of {} are {}", claims.name, columns.join(", ")),
-        found: format!("{} columns", header.len()),
+        found: counted(header.len() as u64, "column", "columns"),
         holds: columns == header,
     })
 }
@@ -229,7 +230,10 @@ fn find_parts<'a>(
                     values.push(*values_here);
                 }
                 (Some((_, values_here)), None) => {
-                    return Err(wrong(claim(), format!("{} columns", values_here.header().len())));
+                    return Err(wrong(
+                        claim(),
+                        counted(values_here.header().len() as u64, "column", "columns"),
+                    ));
                 }
                 (None, _) => return Err(wrong(claim(), "it is not there".into())),
                 _ => return Err(wrong(claim(), "it stands twice".into())),
@@ -264,8 +268,8 @@ impl Parts<'_> {
                 report.tables[table].name
             ),
             found: match n_different {
-                0 => format!("{} groups have", of_rows.len()),
-                n => format!("{n} groups have not"),
+                0 => counted(of_rows.len() as u64, "group has", "groups have"),
+                n => counted(n, "group has not", "groups have not"),
             },
             holds: n_different == 0,
         });

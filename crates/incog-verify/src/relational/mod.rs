@@ -41,6 +41,7 @@ use self::signatures::{Classes, paths};
 use self::source::{Recoding, Released};
 use crate::histograms::{Grouped, Histograms};
 use crate::keys::Groups;
+use crate::words::counted;
 use crate::{
     ClaimKind, Counted, Finding, Hierarchy, LabelColumn, Labels, Measured, ReleasedTable, Report,
     SensitiveClaim, Verified, sensitive,
@@ -199,7 +200,7 @@ fn check_shape<'a>(
     if release.len() != claims.tables.len() {
         return Err(Finding {
             kind: ClaimKind::Structure,
-            claim: format!("{} tables are released", claims.tables.len()),
+            claim: counted(claims.tables.len() as u64, "table is released", "tables are released"),
             found: format!("{} are", release.len()),
             holds: false,
         });
@@ -229,7 +230,7 @@ fn declared(header: Vec<&str>, claims: &TableClaims) -> Option<Finding> {
     Some(Finding {
         kind: ClaimKind::Structure,
         claim: format!("the columns of {} are {}", claims.name, columns.join(", ")),
-        found: format!("{} columns", header.len()),
+        found: counted(header.len() as u64, "column", "columns"),
         holds: columns.iter().map(String::as_str).eq(header),
     })
 }
@@ -250,7 +251,7 @@ impl Report {
             kind: ClaimKind::Structure,
             claim: format!("{}-anonymity of persons relative to {}", claims.k, quasi.join(", ")),
             found: self.smallest_group.map_or("no persons".into(), |persons| {
-                format!("the smallest class of equal trees has {persons} persons")
+                format!("the smallest class of equal trees has {}", counted(persons, "person", "persons"))
             }),
             holds: self.smallest_group.is_none_or(|persons| persons >= claims.k),
         });
@@ -312,7 +313,11 @@ impl Tally {
     fn finding(&self, claim: String, names: &[&str], strange: &str, fine: &str) -> Finding {
         let tables = self.0.iter().zip(names).filter_map(|(rows, name)| {
             let (n_rows, first) = (*rows)?;
-            Some(format!("{n_rows} rows of {name} {strange}, the first is row {}", first + 1))
+            Some(format!(
+                "{} of {name} {strange}, the first is row {}",
+                counted(n_rows, "row", "rows"),
+                first + 1
+            ))
         });
         let tables: Vec<String> = tables.collect();
         Finding {

@@ -13,6 +13,7 @@ use super::places::{Places, places};
 use super::shape::{Columns, Shape, Sought, find_columns};
 use super::{DatabaseClaims, Report, TableSource, Tally, names};
 use crate::hash;
+use crate::words::counted;
 use crate::{ClaimKind, Finding, Labels};
 
 /// The released tables, as far as they were understood.
@@ -128,7 +129,7 @@ fn left_out(root: usize, claims: &DatabaseClaims<'_>, report: &Report) -> Option
     let removed = report.tables[root].removed_rows;
     Some(Finding {
         kind: ClaimKind::Rows,
-        claim: format!("at most {limit} persons are left out"),
+        claim: format!("at most {} left out", counted(limit, "person is", "persons are")),
         found: removed.map_or("more are released than there are".into(), |n| format!("{n} are")),
         holds: removed.is_some_and(|removed| removed <= limit),
     })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::job::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, NumberOrText, TreeJob};
+use crate::job::{BranchJob, Builtin, DateUnit, HierarchyJob, IntervalsOf, MaskSide, NumberOrText, TreeJob};
 
 /// A number in a hierarchy, exactly as written: a whole number, a decimal, or text such as a date.
 ///
@@ -74,6 +74,25 @@ impl Hierarchy {
         };
         let tree = Some(TreeJob::Branches(branches.into_iter().map(branch).collect()));
         Hierarchy(HierarchyJob { tree, ..HierarchyJob::default() })
+    }
+
+    /// A hierarchy that everybody uses.
+    pub fn builtin(builtin: Builtin) -> Self {
+        Hierarchy(HierarchyJob { builtin: Some(builtin), ..HierarchyJob::default() })
+    }
+
+    /// As many values as this, the most frequent ones, are kept, and the rest is called `other`.
+    pub fn frequent(n: u64) -> Self {
+        Hierarchy(HierarchyJob { frequent: Some(n), ..HierarchyJob::default() })
+    }
+
+    /// Rare siblings are merged until each label has at least this many rows: of a flat list of values, of a [`file`](Self::file), a
+    /// [`tree`](Self::tree), or what is [`builtin`](Self::builtin).
+    #[must_use]
+    pub fn rare(mut self, rows: u64) -> Self {
+        self.0.rare = Some(rows);
+        self.0.suppress = None;
+        self
     }
 
     /// A file: `value;level 1;...;*`, one row a value.

@@ -5,17 +5,23 @@
 //! a chain of calls is not broken by each of them. Only what is read from text ([`suppression`](Anonymizer::suppression), the
 //! numbers of a [`Model`]) is checked at once.
 
+mod beside;
+mod check;
 mod by_incognito;
+mod columns;
 mod hierarchy;
 mod model;
 mod decided;
 mod reading;
+mod recoding;
 mod release;
 mod verifier;
 
+pub use check::warnings_to_json;
 pub use decided::Decided;
 pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
+pub use recoding::ReleaseRecoding;
 pub use release::Release;
 pub use verifier::Verifier;
 
@@ -25,26 +31,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incog_core::algorithm::Algorithm;
-use incog_core::privacy::Budget;
-use incog_core::registry::Entry;
+use incog_core::registry::{Entry, nearest};
 use incog_core::{Error, Progress, Result};
 use incog_verify::Report;
 
+use crate::anonymizer::beside::Beside;
 use crate::claim::release::{RowOrder, verified};
-use crate::database::DatabasePlan;
+use crate::database::{DatabasePlan, Inputs};
 use crate::find::obstacle::impossible;
 use crate::find::{Outcome, find};
-use crate::job::{AnyJob, ColumnJob, CountOrText, Job, MissingUnit, OrderJob, OutputOrder, Paths, RoleJob};
+use crate::job::{AnyJob, Job, Output, OutputOrder, Paths, ReplaceJob};
+use crate::plan::replace::Pseudonyms;
+use crate::plan::route::recodes_columns;
 use crate::plan::{Asked, Plan};
-use crate::publish::places::Places;
+use crate::publish::key_file::RunKey;
+use crate::publish::places::{KEY, Places};
 use crate::publish::publish;
 use crate::publish::record::{Key, Record};
 use crate::publish::sink::Layout;
-use crate::report::compare::{self, Comparison, MODELS};
+#[cfg(feature = "postgres")]
+use crate::publish::table::publish_table;
+use crate::report::compare::{self, Comparing, Comparison, MODELS};
 use crate::report::frontier::{FrontierReport, frontier};
 use crate::report::release::{Published, ReleaseReport};
 use crate::report::search::{Listing, SearchReport, search};
 use crate::source::Input;
+use crate::source::sql::place_of_url;
 
 /// What is to be released, and what the release must satisfy.
 ///
@@ -78,6 +90,8 @@ use crate::source::Input;
 pub struct Anonymizer {
     job: AnyJob,
     input: Input,
+    /// Tables of a database that are in memory.
+    tables: Inputs,
     /// What a job file could not have said.
     mistakes: Vec<Error>,
     has_k: bool,
@@ -99,6 +113,7 @@ impl Anonymizer {
         Anonymizer {
             job: job.into(),
             input,
+            tables: Inputs::new(),
             mistakes: Vec::new(),
             has_k: false,
             levels: None,
@@ -145,133 +160,40 @@ impl Anonymizer {
     pub fn data(mut self, input: impl Into<Input>) -> Self {
         let input = input.into();
         if let Some(job) = self.table("other data") {
-            job.input.path = Paths::of(input.paths());
+            job.input = job.input.clone().with_paths(Paths::of(input.paths()));
             job.lines.forget(&["input", "path"]);
             self.input = input;
         }
         self
     }
 
-    /// Declares a column that names a person outright: it is dropped.
-    pub fn identifier(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Identifier, None)
-    }
-
-    /// Declares a column that could single a person out together with others, and what its values may become.
-    pub fn quasi_identifier(self, name: impl Into<String>, hierarchy: Hierarchy) -> Self {
-        self.column(name.into(), RoleJob::QuasiIdentifier, Some(hierarchy))
-    }
-
-    /// Declares a column that nobody should learn about a person: it is released as it is, and measured.
-    pub fn sensitive(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Sensitive, None)
-    }
-
-    /// Declares a column that is released as it is.
-    pub fn other(self, name: impl Into<String>) -> Self {
-        self.column(name.into(), RoleJob::Other, None)
-    }
-
-    /// Says what all columns are that nobody declares. Without it they are an error, not a guess.
-    pub fn rest(mut self, role: RoleJob) -> Self {
-        if let Some(job) = self.table("a role of all other columns") {
-            job.rest = Some(role);
-        }
-        self
-    }
-
-    /// Says in which order the values of a quasi-identifier stand, for `ordered-set` and `mondrian`.
-    pub fn order(mut self, name: &str, order: OrderJob) -> Self {
-        let Some(job) = self.table("an order") else {
-            return self;
-        };
-        match job.columns.get_mut(name) {
-            Some(column) => column.order = Some(order),
-            None => {
-                let mistake = format!("an order is given for `{name}`, which is not declared");
-                self.mistakes.push(Error::input(mistake).with_hint("declare the column first"));
-            }
-        }
-        self
-    }
-
-    fn column(mut self, name: String, role: RoleJob, hierarchy: Option<Hierarchy>) -> Self {
-        let column = ColumnJob { hierarchy: hierarchy.map(Hierarchy::into_job), ..ColumnJob::new(role) };
-        let Some(job) = self.table("a column") else {
-            return self;
-        };
-        if job.columns.contains_key(&name) {
-            let mistake = format!("column `{name}` is declared twice");
-            self.mistakes.push(Error::input(mistake).with_hint("a column has one role"));
-            return self;
-        }
-        job.columns.insert(name, column);
-        self
-    }
-
-    /// Every released row looks like at least k - 1 others; every person of a database has such a tree of rows.
-    pub fn k(mut self, k: u64) -> Self {
-        // What does not fit is refused like a k that is larger than the table.
-        self.job.set_k(i64::try_from(k).unwrap_or(i64::MAX));
-        self.has_k = true;
-        self
-    }
-
-    /// Asks for k-anonymity of every combination of at most `most` quasi-identifiers, instead of all of them together.
+    /// Takes a table of a database from memory, in the place of the files that the job names.
     ///
+    /// ```no_run
+    /// # fn main() -> incog::Result<()> {
+    /// let job = incog::AnyJob::read("database.toml".as_ref())?;
+    /// let published = incog::Anonymizer::from_job(job)
+    ///     .table_data("student", [("id", vec!["1", "2"]), ("age", vec!["20", "21"])])
+    ///     .publish()?;
+    /// # Ok(())
+    /// # }
     /// ```
-    /// # use incog::{Anonymizer, Hierarchy};
-    /// let table = [("sex", vec!["f", "f", "m", "m"]), ("town", vec!["a", "b", "a", "b"])];
-    /// let release = Anonymizer::new(table)
-    ///     .quasi_identifier("sex", Hierarchy::suppress())
-    ///     .quasi_identifier("town", Hierarchy::suppress())
-    ///     .k(2)
-    ///     .combinations(1)
-    ///     .anonymize()?;
-    /// assert_eq!(release.report().loss, 0.0, "each value stands twice, and pairs are not asked about");
-    /// # Ok::<(), incog::Error>(())
-    /// ```
-    pub fn combinations(mut self, most: usize) -> Self {
-        if let Some(job) = self.table("combinations") {
-            job.policy.combinations = Some(i64::try_from(most).unwrap_or(i64::MAX));
-            job.lines.forget(&["policy", "combinations"]);
-        }
-        self
-    }
-
-    /// How many rows may be left out: a count (`"5"`) or a share (`"1%"`, rounded down). None unless given. Of a database: persons,
-    /// and as many as it takes unless given.
-    pub fn suppression(mut self, suppression: &str) -> Result<Self> {
-        let text = suppression.trim();
-        self.job.set_suppression(match text.parse() {
-            Ok(rows) => CountOrText::Count(rows),
-            Err(_) => {
-                Budget::parse(text)?;
-                CountOrText::Text(text.to_owned())
+    pub fn table_data(mut self, name: &str, input: impl Into<Input>) -> Self {
+        let known: Vec<String> = match &self.job {
+            AnyJob::Database(job) => job.tables.keys().cloned().collect(),
+            AnyJob::Table(_) => {
+                let mistake = "a table of a database is given, and the job is about one table";
+                self.mistakes.push(Error::input(mistake).with_hint("give the data of one table with `data`"));
+                return self;
             }
-        });
-        Ok(self)
-    }
-
-    /// The column that says whom a row is about, where a person may have several: k then counts persons. Never released.
-    pub fn unit(mut self, name: impl Into<String>) -> Self {
-        if let Some(job) = self.table("a unit") {
-            job.policy.unit = Some(name.into());
+        };
+        if known.iter().any(|table| table == name) {
+            self.tables.insert(name.to_owned(), input.into());
+        } else {
+            let near = nearest(known.iter().map(String::as_str), name);
+            let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            self.mistakes.push(Error::input(format!("there is no table `{name}` in the job{advice}")));
         }
-        self
-    }
-
-    /// Rows that do not say whom they are about count as rows of nobody. Without it they are an error.
-    pub fn missing_unit_is_nobody(mut self) -> Self {
-        if let Some(job) = self.table("a missing unit") {
-            job.policy.missing_unit = Some(MissingUnit::Nobody);
-        }
-        self
-    }
-
-    /// Requires one more privacy model.
-    pub fn require(mut self, model: Model) -> Self {
-        self.job.add_requirement(model.into_job());
         self
     }
 
@@ -369,28 +291,18 @@ impl Anonymizer {
         self.job.to_toml()
     }
 
-    /// Reads the data and checks everything that is said against them; nothing is searched or written.
-    pub fn check(self) -> Result<()> {
-        match &self.job {
-            AnyJob::Table(_) => self.plan(Asked::ONE).map(|_| ()),
-            AnyJob::Database(job) => {
-                self.check_calls()?;
-                DatabasePlan::new(job, &self.progress).map(|_| ())
-            }
-        }
-    }
-
     /// Finds the best release that satisfies the policy and has it verified. Nothing is written. Where nothing satisfies the policy, the
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan_of_release(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
+        let beside = Beside::of(&plan, &progress)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => {
                 let made = verified(&plan, *found, rows, &progress)?;
-                Release::new(plan, made, progress)
+                Release::new(plan, made, &beside, progress)
             }
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
@@ -409,30 +321,50 @@ impl Anonymizer {
     /// ```
     pub fn decide(self) -> Result<Decided> {
         let progress = Arc::clone(&self.progress);
-        let plan = self.plan(Asked::ONE)?;
+        let plan = self.plan(Asked::COUNTED)?;
         match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => Ok(Decided::new(plan, *found)),
             Outcome::Nothing(obstacle) => Err(impossible(&plan, &obstacle)),
         }
     }
 
+    /// A plan whose release is made: with pseudonyms, where the job asks for them. The publisher's key is made now if they need it.
+    fn plan_of_release(self, asked: Asked<'_>) -> Result<Plan> {
+        self.check_calls()?;
+        let mut subkey = None;
+        if let AnyJob::Table(job) = &self.job
+            && job.columns.values().any(|column| column.replace == Some(ReplaceJob::KeyedHash))
+        {
+            let path = job.output.as_ref().and_then(|output| output.key.as_deref());
+            let mut key = RunKey::read_or_draw(&job.resolve(path.unwrap_or(Path::new(KEY))))?;
+            key.settle()?;
+            subkey = Some(key.key().of_pseudonyms());
+        }
+        self.plan(Asked { pseudonyms: Pseudonyms::Made(subkey), ..asked })
+    }
+
     /// The same, written where the job says, with its record. The release of a database is a folder.
     pub fn publish(self) -> Result<Published> {
         if let AnyJob::Database(job) = &self.job {
             self.check_calls()?;
-            return DatabasePlan::new(job, &self.progress)?.publish(&self.progress);
+            return DatabasePlan::new(job, self.tables, &self.progress)?.publish(&self.progress);
         }
         let (progress, is_last) = (Arc::clone(&self.progress), self.is_last);
-        let plan = self.plan(Asked::ONE)?;
+        let asked = if self.may_stay() { Asked::COUNTED } else { Asked::ONE };
+        let plan = self.plan_of_release(asked)?;
         let output = plan.job.output.clone().unwrap_or_default();
         let places = Places::new(&plan, &output)?;
+        if output.url.is_some() {
+            return publish_as_table(&plan, &output, places, &progress);
+        }
         Layout::check(places.form.format, &plan.table)?;
+        let beside = Beside::of(&plan, &progress)?;
         let made = match find(&plan, &plan.route, &progress)? {
             Outcome::Found(found) => verified(&plan, *found, RowOrder::Input, &progress)?,
             Outcome::Nothing(obstacle) => return Err(impossible(&plan, &obstacle)),
         };
         publish(&plan, &made, &places, output.order, &progress)?;
-        let report = ReleaseReport::new(&plan, &made)?;
+        let report = ReleaseReport::new(&plan, &made, beside.notes(&plan, &made))?;
         if is_last {
             plan.leave();
         }
@@ -493,17 +425,43 @@ impl Anonymizer {
     /// assert!(losses[1] <= losses[0]);
     /// # Ok::<(), incog::Error>(())
     /// ```
-    pub fn compare_models(mut self, models: &[&str]) -> Result<Comparison> {
+    pub fn compare_models(self, models: &[&str]) -> Result<Comparison> {
+        self.compare_telling(models, &mut |_| ())
+    }
+
+    /// The same, and tells which model runs and what came of each as it comes.
+    ///
+    /// ```
+    /// use incog::{Anonymizer, Comparing, Hierarchy};
+    ///
+    /// let table = [("zip", vec!["53715", "53715", "53703", "53706"])];
+    /// let mut came = Vec::new();
+    /// Anonymizer::new(table)
+    ///     .quasi_identifier("zip", Hierarchy::mask_right())
+    ///     .k(2)
+    ///     .compare_telling(&["datafly", "top-down"], &mut |step| {
+    ///         if let Comparing::Came(model) = step {
+    ///             came.push(model.model.clone());
+    ///         }
+    ///     })?;
+    /// assert_eq!(came, ["datafly", "top-down"]);
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn compare_telling(
+        mut self,
+        models: &[&str],
+        told: &mut dyn FnMut(Comparing<'_>),
+    ) -> Result<Comparison> {
         let progress = Arc::clone(&self.progress);
         let AnyJob::Table(job) = self.job.clone() else {
             return Err(for_one_table("a comparison"));
         };
         self.job = compare::bare(&job).into();
         let models: Vec<String> = models.iter().map(|&model| model.to_owned()).collect();
-        let plan = self.plan(Asked::ONE)?;
+        let mut plan = self.plan(Asked::ONE)?;
         // Columns that nobody declared have their role by now.
         let job = Job { columns: plan.job.columns.clone(), ..job };
-        compare::compare(&plan, &job, &models, &progress)
+        compare::compare(&mut plan, job, &models, &progress, told)
     }
 
     /// Checks a released file, or the folder of a database, against these data and this policy, trusting nothing but the data. How far
@@ -521,6 +479,18 @@ impl Anonymizer {
         };
         self.levels = record.levels_for(job, key)?.cloned();
         Ok(self)
+    }
+
+    /// May the rows stay in their database, if they are in one? Where the release is written beside them, and no row is recoded by itself.
+    fn may_stay(&self) -> bool {
+        let AnyJob::Table(job) = &self.job else { return false };
+        let output = job.output.as_ref().and_then(|output| output.url.as_deref());
+        let input = job.input.url.as_deref();
+        let is_beside = match (input.and_then(place_of_url), output.and_then(place_of_url)) {
+            (Some(input), Some(output)) => input == output,
+            _ => false,
+        };
+        is_beside && self.own.is_none() && recodes_columns(job)
     }
 
     /// The plan of one table.
@@ -545,6 +515,23 @@ impl Anonymizer {
         }
         Ok(())
     }
+}
+
+/// Finds, verifies and writes a release that is a table of a database.
+#[cfg(feature = "postgres")]
+fn publish_as_table(plan: &Plan, output: &Output, places: Places, progress: &Progress) -> Result<Published> {
+    match publish_table(plan, output, &places, progress)? {
+        Ok(made) => {
+            let report = ReleaseReport::counted(plan, &made, Vec::new())?;
+            Ok(Published { path: places.path, record: places.record, report })
+        }
+        Err(obstacle) => Err(impossible(plan, &obstacle)),
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+fn publish_as_table(plan: &Plan, _: &Output, _: Places, _: &Progress) -> Result<Published> {
+    Err(plan.job.mistake(&["output", "url"], "this incog was built without PostgreSQL"))
 }
 
 /// What to say of a call that makes no sense of a database.

@@ -7,6 +7,8 @@ use incog_core::table::label;
 use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::Labels;
 
+use crate::anonymizer::beside::Beside;
+use crate::anonymizer::recoding::{ReleaseRecoding, is_local};
 use crate::claim::release::VerifiedRelease;
 use crate::claim::release::released;
 use crate::file::STANDARD;
@@ -45,9 +47,19 @@ impl std::fmt::Debug for Release {
 }
 
 impl Release {
-    pub(super) fn new(plan: Plan, made: VerifiedRelease, progress: Arc<Progress>) -> Result<Self> {
-        let report = ReleaseReport::new(&plan, &made)?;
+    pub(super) fn new(
+        plan: Plan,
+        made: VerifiedRelease,
+        beside: &Beside,
+        progress: Arc<Progress>,
+    ) -> Result<Self> {
+        let report = ReleaseReport::new(&plan, &made, beside.notes(&plan, &made))?;
         Ok(Release { plan, made, report, progress })
+    }
+
+    /// From now on this is told how far writing is, and can cancel it.
+    pub fn set_progress(&mut self, progress: &Arc<Progress>) {
+        self.progress = Arc::clone(progress);
     }
 
     fn labels(&self) -> &dyn Labels {
@@ -77,6 +89,14 @@ impl Release {
         &self.report
     }
 
+    /// What was done, to be done to other rows. Fails where recoding is not by whole columns.
+    pub fn recoding(&self) -> Result<ReleaseRecoding> {
+        if self.report.local.is_some() {
+            return Err(is_local());
+        }
+        Ok(ReleaseRecoding::new(&self.plan, &self.report.levels))
+    }
+
     /// What everybody can recompute. The digest is that of the release as comma-separated text, which is what [`write`](Self::write)
     /// makes of a `.csv`. Digests that take the publisher's key are left empty where there is none yet.
     pub fn record(&self) -> Result<Record> {
@@ -94,7 +114,7 @@ impl Release {
             None,
             &self.progress,
         )?;
-        record_of(&self.plan, &self.made, text.finish()?.sha256(), None, key.as_ref())
+        record_of(&self.plan, &self.made, Some(text.finish()?.sha256()), None, key.as_ref())
     }
 
     /// Writes the release, in the format that the file's name says, and its record beside it: both appear whole, or neither does.
@@ -114,7 +134,8 @@ impl Release {
         Ok(places.record)
     }
 
-    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text.
+    /// The release as Arrow record batches. Columns that are not generalized have the types that they came with; all others are text. What
+    /// came as a dictionary of text is one again, with the labels of released rows alone.
     #[cfg(feature = "parquet")]
     pub fn to_record_batches(&self) -> Result<Vec<incog_parquet::RecordBatch>> {
         sink::to_record_batches(

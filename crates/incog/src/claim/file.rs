@@ -14,7 +14,7 @@ use crate::claim::{claims, local_claims, persons};
 use crate::file::FileFormat;
 use crate::plan::Plan;
 use crate::source::kind;
-use crate::source::{self, Data, ReadOptions};
+use crate::source::{self, Data, Format, ReadOptions};
 
 /// Why a release cannot be checked against data that are not in memory: its rows come in any order.
 pub(crate) const CHECKED_IN_MEMORY: &str = "a file is checked against the data in memory";
@@ -77,6 +77,13 @@ pub(crate) fn open_release(
 }
 
 impl ReleasedFile {
+    /// A release that a program has in memory.
+    pub(crate) fn in_memory(table: Table, read: &Format) -> Self {
+        let is_typed = (0..table.columns().len()).map(|at| read.type_of(at).has_values()).collect();
+        // Columns of text are read like text by commas: an empty cell is a missing value.
+        ReleasedFile { labels: Box::new(Collected(Cow::Owned(table))), format: read.file, is_typed }
+    }
+
     /// The labels as they are in a table's columns.
     ///
     /// - What a column's missing value is written as is the missing value.

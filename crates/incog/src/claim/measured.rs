@@ -7,9 +7,11 @@ use std::fmt;
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{Distortion, LabelCounts, Statistics};
 use incog_core::recoding::Domains;
+use incog_core::words::percent;
 use incog_verify::{LabelColumn, Labels, Report};
 
 use crate::plan::Plan;
+use crate::plan::level_name::level_name;
 
 /// What a local release is measured by, from its labels.
 #[derive(Debug, Clone)]
@@ -39,6 +41,8 @@ pub struct LocalColumn {
     pub highest: u8,
     /// How many released rows stand at which level, ascending; levels without rows are left out.
     pub rows: Vec<(u8, u64)>,
+    /// What those levels are, in words, one for each entry of `rows`.
+    pub names: Vec<String>,
     /// How many different intervals there are, single values included, where the column is recoded by its order.
     pub intervals: Option<u64>,
     /// Its distortion ratio.
@@ -49,15 +53,8 @@ impl fmt::Display for LocalColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n_rows: u64 = self.rows.iter().map(|(_, rows)| rows).sum();
         write!(f, "{}:", self.name)?;
-        for (at, &(level, rows)) in self.rows.iter().enumerate() {
-            let level = match (level, self.intervals) {
-                (0, None) => "as collected".to_owned(),
-                (0, Some(_)) => "single values".to_owned(),
-                (_, Some(_)) => "in intervals".to_owned(),
-                (level, None) => format!("level {level}"),
-            };
-            let share = 100.0 * rows as f64 / n_rows as f64;
-            write!(f, "{} {level} {share:.1} %", if at == 0 { "" } else { "," })?;
+        for (at, (&(_, rows), name)) in self.rows.iter().zip(&self.names).enumerate() {
+            write!(f, "{} {name} {}", if at == 0 { "" } else { ";" }, percent(rows, n_rows))?;
         }
         if self.rows.is_empty() {
             write!(f, " no rows")?;
@@ -97,6 +94,15 @@ impl LocalRelease {
         let column = |(at, attribute): (usize, &Attribute)| LocalColumn {
             name: attribute.name().to_owned(),
             highest: cells.domain(at).map_or(attribute.full_height(), |_| 1),
+            names: cells
+                .rows_by_level(at, attribute)
+                .iter()
+                .map(|&(level, _)| match (level, cells.domain(at)) {
+                    (0, Some(_)) => "single values".to_owned(),
+                    (_, Some(_)) => "in intervals".to_owned(),
+                    (level, None) => level_name(&plan.job, attribute, level),
+                })
+                .collect(),
             rows: cells.rows_by_level(at, attribute),
             intervals: cells.domain(at).map(|_| cells.n_labels(at) as u64),
             distortion: distortion.column(at),

@@ -5,12 +5,17 @@
 //! be written. `incog verify` asks the same of a file ([`file`]).
 
 pub(crate) mod file;
+#[cfg(feature = "postgres")]
+pub(crate) mod in_database;
 pub(crate) mod labels;
 pub(crate) mod measured;
 pub(crate) mod orders;
 pub(crate) mod persons;
 pub(crate) mod release;
+pub(crate) mod replaced;
 pub(crate) mod requirement;
+pub(crate) mod suppressed;
+pub(crate) mod undoing;
 
 use incog_core::algorithm::{Claimed, Overlap};
 use incog_core::hierarchy::Attribute;
@@ -35,6 +40,7 @@ pub(crate) fn on_sensitive(job: &Job, table: &Table) -> Result<Vec<SensitiveClai
         claim.style = table
             .column(&claim.column)
             .map_or_else(Default::default, |column| orders::style(column.notation()));
+        claim.telling = job.columns.get(&claim.column).and_then(|column| column.sensitive_values.clone());
     }
     Ok(claims)
 }
@@ -69,6 +75,20 @@ pub(crate) fn on_columns(
 
 /// What the plan's job claims of any release of it. `input` is the plan's table.
 pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingClaim) -> Result<Claims<'a>> {
+    Ok(Claims {
+        source: Some(Source {
+            input,
+            hierarchies: hierarchies(plan.attributes.iter(), &plan.table),
+            unit: plan.job.policy.unit.clone(),
+            budget: plan.policy.budget(),
+            recoding,
+        }),
+        ..claims_of_release(plan)?
+    })
+}
+
+/// The same as far as it is about the release alone.
+pub(crate) fn claims_of_release(plan: &Plan) -> Result<Claims<'static>> {
     let released = plan.table.columns().iter().filter(|column| column.role() != Role::Identifier);
     let name = |column: &Column| column.name().to_owned();
     Ok(Claims {
@@ -78,13 +98,7 @@ pub(crate) fn claims<'a>(plan: &Plan, input: &'a dyn Labels, recoding: RecodingC
         combinations: plan.policy.combinations(),
         columns: Some(released.map(name).collect()),
         sensitive: on_sensitive(&plan.job, &plan.table)?,
-        source: Some(Source {
-            input,
-            hierarchies: hierarchies(plan.attributes.iter(), &plan.table),
-            unit: plan.job.policy.unit.clone(),
-            budget: plan.policy.budget(),
-            recoding,
-        }),
+        source: None,
     })
 }
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use incog_core::recoding::Recoding;
+use incog_core::words::counted;
 use incog_core::{Error, ErrorKind, Progress, Result};
 use incog_verify::{
     ClaimKind, Claims, Counted, Finding, LabelColumn, Labels, RecodingClaim, Report, SensitiveClaim, check,
@@ -70,7 +71,7 @@ pub(crate) fn persons_of(
         let of_values = check(&release, &of_values).findings;
         findings.extend(of_values.into_iter().filter(|finding| finding.kind != ClaimKind::Anonymity));
     }
-    Ok(Some(Persons { findings, undecided: report.undecided, fewest }))
+    Ok(Some(Persons { findings, undecided: report.undecided, fewest, of_groups: report.persons_of_groups }))
 }
 
 /// The same for a released file: by the search that should have given it.
@@ -86,10 +87,20 @@ pub(crate) fn persons_anew(
         Finding::new(ClaimKind::Persons, persons_claim(plan.job.policy.k.unsigned_abs(), unit), false, found)
     };
     let refused = |found: &str| {
-        Ok(Some(Persons { findings: vec![finding(found)], undecided: Vec::new(), fewest: None }))
+        Ok(Some(Persons {
+            findings: vec![finding(found)],
+            undecided: Vec::new(),
+            fewest: None,
+            of_groups: None,
+        }))
     };
     let undecided = |found: &str| {
-        Ok(Some(Persons { findings: Vec::new(), undecided: vec![finding(found)], fewest: None }))
+        Ok(Some(Persons {
+            findings: Vec::new(),
+            undecided: vec![finding(found)],
+            fewest: None,
+            of_groups: None,
+        }))
     };
     let Some(chosen) = plan.route.local() else {
         return undecided("persons of a local recoding can only be counted by the job that made it");
@@ -112,7 +123,7 @@ pub(crate) fn persons_anew(
 }
 
 fn persons_claim(k: u64, unit: &str) -> String {
-    format!("every group has at least {k} persons ({unit})")
+    format!("every group has at least {} ({unit})", counted(k, "person", "persons"))
 }
 
 /// The claims on persons, and the fewest of a group.
@@ -120,6 +131,8 @@ pub(crate) struct Persons {
     findings: Vec<Finding>,
     undecided: Vec<Finding>,
     fewest: Option<u64>,
+    /// Those of all groups, added up.
+    of_groups: Option<u64>,
 }
 
 impl Persons {
@@ -128,6 +141,7 @@ impl Persons {
         report.findings.extend(self.findings);
         report.undecided.extend(self.undecided);
         report.fewest_persons = self.fewest;
+        report.persons_of_groups = self.of_groups;
     }
 }
 

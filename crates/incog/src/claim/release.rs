@@ -15,6 +15,7 @@ use rand::seq::SliceRandom;
 use crate::claim::labels::{Released, input};
 use crate::claim::measured::LocalRelease;
 use crate::claim::persons::persons_of;
+use crate::claim::replaced::check_linked;
 use crate::claim::{claims, local_claims, not_verified};
 use crate::find::{Better, FoundRecoding, better};
 use crate::plan::{Chosen, Plan};
@@ -24,8 +25,8 @@ use crate::source::spill::{Spilled, SpilledRelease};
 pub(crate) type VerifiedLabels = Verified<Box<dyn Labels + Send>>;
 
 /// A release that the checker has found to keep all its promises, and what is known of it.
-pub(crate) struct VerifiedRelease {
-    pub(crate) verified: VerifiedLabels,
+pub(crate) struct VerifiedRelease<R = VerifiedLabels> {
+    pub(crate) verified: R,
     /// What the checker found, persons included.
     pub(crate) report: Report,
     /// The algorithm, where recoding is not by whole columns.
@@ -47,6 +48,47 @@ pub(crate) struct VerifiedRelease {
     pub(crate) costs: Costs,
 }
 
+#[cfg(feature = "postgres")]
+impl<R> VerifiedRelease<R> {
+    /// What is known of it, without its rows.
+    pub(crate) fn without_rows(self) -> VerifiedRelease<()> {
+        let VerifiedRelease {
+            report,
+            model,
+            statistics,
+            quality,
+            judged,
+            as_collected,
+            better,
+            notes,
+            local,
+            costs,
+            ..
+        } = self;
+        VerifiedRelease {
+            verified: (),
+            report,
+            model,
+            statistics,
+            quality,
+            judged,
+            as_collected,
+            better,
+            notes,
+            local,
+            costs,
+        }
+    }
+
+    /// Is a released column as collected? Those that are no quasi-identifier are.
+    pub(crate) fn is_as_collected(&self, plan: &Plan, name: &str) -> bool {
+        let mut attributes = plan.attributes.iter().zip(&self.as_collected);
+        let is_replaced = plan.replaced.iter().any(|column| column.name == name);
+        !is_replaced
+            && attributes.all(|(attribute, is_as_collected)| attribute.name() != name || *is_as_collected)
+    }
+}
+
 /// Applies a recoding and has the release verified.
 pub(crate) fn verified(
     plan: &Plan,
@@ -60,9 +102,11 @@ pub(crate) fn verified(
         (Recoding::PerLevel(recoding), Some(statistics)) => {
             let made = of_levels(plan, recoding, &statistics, &costs, rows, &known, progress)?;
             let (verified, better) = made;
+            let mut report = verified.report().clone();
+            report.findings.extend(check_linked(plan, verified.release())?);
             let with_levels = plan.attributes.iter().zip(&statistics.levels);
             Ok(VerifiedRelease {
-                report: verified.report().clone(),
+                report,
                 verified,
                 model: None,
                 as_collected: with_levels
@@ -191,7 +235,7 @@ impl RowOrder {
 }
 
 /// Rows in are rows released and rows suppressed.
-fn check_accounts(n_released: usize, suppressed_rows: u64, costs: &Costs) -> Result<()> {
+pub(super) fn check_accounts(n_released: usize, suppressed_rows: u64, costs: &Costs) -> Result<()> {
     if n_released as u64 + suppressed_rows == costs.n_rows {
         return Ok(());
     }
@@ -203,6 +247,7 @@ pub(crate) fn released(plan: &Plan, as_collected: &[bool]) -> Vec<(usize, bool)>
     let is_generalized = |name: &str| {
         let mut attributes = plan.attributes.iter().zip(as_collected);
         attributes.any(|(attribute, is_as_collected)| attribute.name() == name && !is_as_collected)
+            || plan.replaced.iter().any(|column| column.name == name)
     };
     let columns = plan.table.columns().iter().enumerate();
     columns

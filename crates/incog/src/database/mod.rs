@@ -18,5 +18,5 @@ mod consistency;
 mod publish;
 mod verification;
 
-pub(crate) use plan::DatabasePlan;
+pub(crate) use plan::{DatabasePlan, Inputs};
 pub(crate) use verification::check_against_record;

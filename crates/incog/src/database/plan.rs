@@ -18,18 +18,18 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::database::copies;
 use crate::file::{STANDARD, Stamps};
-use crate::job::Mistakes;
 use crate::job::{
     ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ParentJob,
     ReleaseKind, RoleJob,
 };
+use crate::job::{Mistakes, patterns};
 use crate::plan;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, NOBODY, SharedLength};
 use crate::plan::notation;
 use crate::plan::orders;
 use crate::plan::requirements::{self, CountedBy, Models, Requirement};
-use crate::source::{Data, Format, ReadOptions};
+use crate::source::{Format, Input, Opened, ReadOptions, Rows};
 
 /// Tables, policy and search, all checked.
 pub(crate) struct DatabasePlan {
@@ -65,9 +65,39 @@ impl std::fmt::Debug for DatabasePlan {
     }
 }
 
+/// Tables that are in memory, by name, in the place of what the job says of their paths.
+pub(crate) type Inputs = BTreeMap<String, Input>;
+
 /// What to do about a column that nobody has declared.
 const DECLARE: &str = "declare every column of a table as columns.NAME = { role = \"identifier\", \"quasi-identifier\", \
      \"sensitive\" or \"other\" }; one that holds the key of another table as parent = { table = ..., column = ... }";
+
+/// The same job with the columns of the data in the place of patterns; nothing where it has none.
+fn named(job: &DatabaseJob, inputs: &Inputs) -> Result<Option<DatabaseJob>> {
+    if !job.tables.values().any(|table| table.columns.keys().any(|name| patterns::is_pattern(name))) {
+        return Ok(None);
+    }
+    let (mut named, mut mistakes) = (job.clone(), Mistakes::default());
+    for (name, table) in &mut named.tables {
+        let mut of_table = job.of_table(name)?;
+        let mut own = Mistakes::default();
+        let options = ReadOptions::of_job(&of_table);
+        let input = inputs.get(name).cloned().unwrap_or_else(|| Input::files(of_table.inputs()));
+        let data = own.note(options.and_then(|options| input.open(options)));
+        if let Some(data) = data {
+            patterns::resolve(&mut of_table, data.header(), &mut own);
+        }
+        mistakes.take(&own, &in_table(name));
+        // A key has its role already, unless the job gives it one, which is told elsewhere.
+        let said = std::mem::take(&mut table.columns);
+        let is_said = |column: &String| said.contains_key(column) || !table.is_key(column);
+        table.columns = of_table.columns.into_iter().filter(|(column, _)| is_said(column)).collect();
+        let columns = of_table.lines;
+        named.lines.take_below(&columns, name);
+    }
+    mistakes.stop()?;
+    Ok(Some(named))
+}
 
 /// What a search says once its settings make sense.
 struct Settings {
@@ -80,8 +110,9 @@ struct Settings {
 
 impl DatabasePlan {
     /// Checks a job and reads its tables. Stops when it is cancelled.
-    pub(crate) fn new(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
-        let plan = DatabasePlan::for_verification(job, progress)?;
+    pub(crate) fn new(job: &DatabaseJob, inputs: Inputs, progress: &Progress) -> Result<Self> {
+        let plan = DatabasePlan::for_verification(job, inputs, progress)?;
+        let job = &plan.job;
         let mut mistakes = Mistakes::default();
         for table in 0..plan.tables.len() {
             let said = &job.tables[&plan.database.relations()[table].name];
@@ -97,10 +128,12 @@ impl DatabasePlan {
     }
 
     /// The same, but for columns that hold keys: the checker tells whether a release does.
-    pub(crate) fn for_verification(job: &DatabaseJob, progress: &Progress) -> Result<Self> {
+    pub(crate) fn for_verification(job: &DatabaseJob, inputs: Inputs, progress: &Progress) -> Result<Self> {
+        let named = named(job, &inputs)?;
+        let job = named.as_ref().unwrap_or(job);
         let mut mistakes = Mistakes::default();
         let settings = settings(job, &mut mistakes);
-        check_tables(job, &mut mistakes);
+        check_tables(job, &inputs, &mut mistakes);
         for at in 0..job.policy.require.len() {
             mistakes.note(job.required_column(at));
         }
@@ -110,7 +143,7 @@ impl DatabasePlan {
         };
         let jobs: Vec<(&String, Job)> =
             job.tables.keys().map(|name| Ok((name, job.of_table(name)?))).collect::<Result<_>>()?;
-        let opened = opened(&jobs)?;
+        let opened = opened(&jobs, inputs)?;
         // Tables belong together: none may change before all are read, and no hierarchy before the record is made.
         let (mut data_stamps, mut hierarchy_stamps) = (Stamps::default(), Stamps::default());
         for table in &opened {
@@ -160,7 +193,7 @@ struct OpenedTable<'a> {
     name: &'a str,
     job: &'a Job,
     required: Vec<Requirement<'a>>,
-    data: Data,
+    data: Opened,
 }
 
 /// A table with its rows.
@@ -174,7 +207,7 @@ struct ReadTable<'a> {
 }
 
 /// Checks what can be checked of each table without its rows.
-fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
+fn opened<'a>(jobs: &'a [(&'a String, Job)], mut inputs: Inputs) -> Result<Vec<OpenedTable<'a>>> {
     let mut mistakes = Mistakes::default();
     let mut opened = Vec::new();
     for (name, job) in jobs {
@@ -183,7 +216,8 @@ fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
         orders::refuse(job, &mut of_table);
         let required = requirements::check(job, &mut of_table);
         let options = ReadOptions::of_job(job);
-        let data = of_table.note(options.and_then(|options| Data::open(&job.inputs(), options)));
+        let input = inputs.remove(*name).unwrap_or_else(|| Input::files(job.inputs()));
+        let data = of_table.note(options.and_then(|options| input.open(options)));
         if let Some(data) = &data {
             plan::check_columns(job, data.header(), DECLARE, &mut of_table);
         }
@@ -197,12 +231,11 @@ fn opened<'a>(jobs: &'a [(&'a String, Job)]) -> Result<Vec<OpenedTable<'a>>> {
 impl<'a> OpenedTable<'a> {
     fn read(self, database: &DatabaseJob, progress: &Progress) -> Result<ReadTable<'a>> {
         let OpenedTable { name, job, required, data } = self;
-        let files = data.files().to_vec();
         let role = |column: &str| plan::role(job, column);
         // Nobody may have a row in a child table.
-        let is_person = name == database.database.person;
-        let made = if is_person { data.read(role, progress) } else { data.read_even_empty(role, progress) };
-        let (mut table, mut format) = made.map_err(|error| match error.kind() {
+        let rows = if name == database.database.person { Rows::Some } else { Rows::Any };
+        let made = data.read_whole(rows, role, progress);
+        let (mut table, mut format, files) = made.map_err(|error| match error.kind() {
             ErrorKind::Cancelled => error,
             _ => error.prefixed(&in_table(name)),
         })?;
@@ -466,7 +499,7 @@ fn check_combination(job: &DatabaseJob, kind: RelationalKind, name: &str) -> Res
 }
 
 /// What can be said of tables without reading them.
-fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
+fn check_tables(job: &DatabaseJob, inputs: &Inputs, mistakes: &mut Mistakes) {
     if !job.tables.contains_key(&job.database.person) {
         let near = nearest(job.tables.keys().map(String::as_str), &job.database.person);
         let advice = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
@@ -477,6 +510,15 @@ fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
     }
     let mut is_quasi_somewhere = false;
     for (name, table) in &job.tables {
+        for (column, _) in table.columns.iter().filter(|(_, column)| column.replace.is_some()) {
+            let key = ["tables", name.as_str(), "columns", column.as_str(), "replace"];
+            let mistake = format!(
+                "table `{name}`: `replace` is for a table on its own, not for column `{column}` of a database"
+            );
+            mistakes.add(job.mistake(&key, mistake).with_hint(
+                "keys of a database get new numbers anyway, the same for a person in all tables; leave `replace` out",
+            ));
+        }
         let at = |key: &[&str]| -> Vec<String> {
             ["tables", name].iter().chain(key).map(|&key| key.to_owned()).collect()
         };
@@ -489,7 +531,8 @@ fn check_tables(job: &DatabaseJob, mistakes: &mut Mistakes) {
         if !is_file_name(name) || name.starts_with('.') || name.contains(char::is_control) {
             mistake(&[], "its name cannot be a file's".into(), "a release has a file named after each table");
         }
-        if table.path.all().iter().any(|path| path.as_os_str() == STANDARD) {
+        let is_in_memory = inputs.contains_key(name);
+        if !is_in_memory && table.path.all().iter().any(|path| path.as_os_str() == STANDARD) {
             mistake(
                 &["path"],
                 "a database is not read from standard input".into(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incog_core::algorithm::Quality;
 use incog_core::relational::{Clustering, Release, dmiracle, miracle};
+use incog_core::words::counted;
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::Labels;
 use incog_verify::{Verified, verify_anatomy, verify_database};
@@ -94,6 +95,19 @@ impl DatabasePlan {
             miracle(&self.database, &self.options, progress)
         }?;
         self.obstacle(&clustering).map_or(Ok(clustering), |obstacle| Err(self.impossible(obstacle)))
+    }
+
+    /// What the release satisfies, in words.
+    fn promise(&self) -> String {
+        let k = self.options.k;
+        let others = match self.job.policy.require.len() as u64 {
+            0 => String::new(),
+            n => format!(" and {}", counted(n, "requirement", "requirements")),
+        };
+        match self.job.database.release {
+            ReleaseKind::Generalized => format!("{k}-anonymity of persons{others}"),
+            ReleaseKind::Anatomized => format!("sensitive values apart from persons{others}"),
+        }
     }
 
     /// The error of a policy that no release satisfies; it comes from what stands in the way.
@@ -293,6 +307,7 @@ impl DatabasePlan {
         let persons = self.database.n_persons() as u64;
         ReleaseReport {
             levels: Vec::new(),
+            level_names: Vec::new(),
             local: None,
             tables,
             rows: persons,
@@ -307,6 +322,11 @@ impl DatabasePlan {
             algorithm: self.algorithm,
             model,
             notes,
+            policy: self.promise(),
+            quasi_identifiers: Vec::new(),
+            unit: None,
+            suppression: Vec::new(),
+            is_replayed: false,
             checked: verified.report().clone(),
             better: Vec::new(),
         }

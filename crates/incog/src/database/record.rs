@@ -84,6 +84,7 @@ pub(crate) fn record_of(
         hierarchies: digests,
         job_hmac_sha256: hmac_sha256,
         job: text,
+        places: None,
         publisher: None,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incog_core::relational::Release;
+use incog_core::words::counted;
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{
     AnatomyTable, DatabaseClaims, Report, TableClaims, TableSource, check_anatomy, check_database,
@@ -19,7 +20,9 @@ use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::score::Scores;
 use crate::job::{DatabaseJob, ReleaseKind, RoleJob};
-use crate::publish::check::{IS_WHAT_ALL_SAY, compared, read_with_digest, record_claim};
+use crate::publish::check::{
+    IS_WHAT_ALL_SAY, changed_sources, compared, read_with_digest, record_claim, same_file,
+};
 use crate::publish::record::{FilePart, Key, RECORD, Record};
 
 /// The folder of a release, read: the tables and those of sensitive columns, with what can be seen of their files.
@@ -94,17 +97,19 @@ impl DatabasePlan {
             return Ok(report);
         };
         let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
+        let mut found_anew = None;
         let difference = match Scores::of(self, &tables, &report) {
             Some(scores) => {
                 let anew = record_of(self, &folder.seen, &report, &scores, key)?;
                 self.check_hierarchies()?;
-                record.first_difference(&anew)
+                record.first_difference(found_anew.insert(anew))
             }
             None => Some(
                 "a released column is missing or has labels of no level, or there are too many rows".into(),
             ),
         };
         report.findings.push(compared(difference, IS_WHAT_ALL_SAY));
+        folder.files_first(&mut report, record, found_anew.as_ref());
         Ok(report)
     }
 
@@ -182,6 +187,7 @@ pub(crate) fn check_against_record(
     let difference = against_release(record, job, &folder.seen, &report);
     let claim = record_claim(n_unknown, record.claims.requires.len());
     report.findings.push(compared(difference, &claim));
+    folder.files_first(&mut report, record, None);
     Ok(report)
 }
 
@@ -242,6 +248,28 @@ impl Folder {
         Ok(Folder { tables, seen, n_others })
     }
 
+    /// Puts what was found of files in front of what was found in them: each that was changed.
+    fn files_first(&self, report: &mut Report, record: &Record, anew: Option<&Record>) {
+        let recorded = |name: &str| {
+            let files = record
+                .tables
+                .values()
+                .flat_map(|table| std::iter::once(&table.file).chain(table.sensitive_files.values()));
+            files.into_iter().find(|file| file.name.as_deref() == Some(name)).map(|file| file.sha256.clone())
+        };
+        let files = self
+            .seen
+            .iter()
+            .flat_map(|table: &SeenTable| std::iter::once(&table.rows).chain(table.sensitive.values()));
+        let changed = files.filter_map(|file| {
+            let name = file.name.as_deref()?;
+            Some(same_file(name, &file.sha256, &recorded(name)?))
+        });
+        let sources = anew.map_or(Vec::new(), |anew| changed_sources(record, anew));
+        let changed: Vec<Finding> = changed.filter(|finding| !finding.holds).chain(sources).collect();
+        report.findings.splice(0..0, changed);
+    }
+
     fn check(&self, kind: ReleaseKind, claims: &DatabaseClaims<'_>) -> Report {
         let mut report = self.check_tables(kind, claims);
         report.findings.push(Finding::new(
@@ -250,7 +278,9 @@ impl Folder {
             self.n_others == 0,
             match self.n_others {
                 0 => "it does".to_owned(),
-                n => format!("it holds {n} other files, which nobody has checked"),
+                n => {
+                    format!("it holds {}, which nobody has checked", counted(n, "other file", "other files"))
+                }
             },
         ));
         report

@@ -10,16 +10,22 @@ use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use incog_core::privacy::KAnonymity;
+use incog_core::table::Table;
 use incog_core::{Error, Progress, Result};
 
-use crate::describe::profile::{self, ColumnProfile, Exposures, FirstLine, Profile, ValueKind, share};
-use crate::describe::propose::{Proposal, propose};
+use crate::describe::job_text;
 use crate::describe::written::{self, Written};
 use crate::file::{FileFormat, Packing, STANDARD};
-use crate::job::{Input, Job, Paths, RoleJob};
+use crate::job::{Input, Job, Paths, Preset, RoleJob};
 use crate::publish::places::is_same_file;
 use crate::publish::sink::{Appeared, Unfinished};
+use crate::recognize::exposure::{self, Exposures};
+use crate::recognize::header::{self, FirstLine};
+use crate::recognize::preset;
+use crate::recognize::profile::{ColumnProfile, Profile, ValueKind, share};
+use crate::recognize::propose::{Proposal, propose};
 use crate::report::search::width_of;
+use crate::source;
 
 /// May a file that is there be replaced?
 ///
@@ -66,10 +72,12 @@ pub struct Init {
     pub proposals: Vec<Proposal>,
     /// Which columns single people out.
     pub exposures: Exposures,
+    /// The policy that the proposals follow, if there is one.
+    pub preset: Option<Preset>,
     /// How the data are written, as far as somebody says so.
     input: Input,
     /// What was found out of that, column by column.
-    written: Vec<Written>,
+    pub(super) written: Vec<Written>,
     /// What was found out of the files, a line each.
     notes: Vec<String>,
 }
@@ -102,7 +110,27 @@ impl Init {
     /// ```
     pub fn of_input(input: &Input, first_line: FirstLine, progress: &Progress) -> Result<Self> {
         let job = Job { input: input.clone(), ..Job::default() };
-        let (table, notes) = profile::read(&job, first_line, progress)?;
+        let (table, notes) = header::read(&job, first_line, progress)?;
+        Init::of(table, input, notes, progress)
+    }
+
+    /// The same of a table in memory, whose columns have names. Its job reads standard input.
+    ///
+    /// ```
+    /// let init = incog::Init::of_table([("age", vec!["34", "36", "51"])], &incog::Progress::new())?;
+    /// assert_eq!((init.profile.rows, init.profile.columns[0].distinct), (3, 3));
+    /// # Ok::<(), incog::Error>(())
+    /// ```
+    pub fn of_table(table: impl Into<source::Input>, progress: &Progress) -> Result<Self> {
+        let table = table.into().into_table().map_err(|_| {
+            Error::input("a table in memory was announced, and it is in files")
+                .with_hint("start with the file: Init::new")
+        })?;
+        let input = Input { path: Paths::One(STANDARD.into()), ..Input::default() };
+        Init::of(table?.0, &input, Vec::new(), progress)
+    }
+
+    fn of(table: Table, input: &Input, notes: Vec<String>, progress: &Progress) -> Result<Self> {
         let (table, written) = written::settled(table)?;
         let profile = Profile::of(&table, progress)?;
         let mut proposals = propose(&profile);
@@ -119,15 +147,29 @@ impl Init {
         };
         let candidates: Vec<usize> =
             (0..proposals.len()).filter(|&at| is_candidate((&profile.columns[at], &proposals[at]))).collect();
-        let exposures = profile::exposures(&table, &candidates, progress)?;
+        let exposures = exposure::exposures(&table, &candidates, progress)?;
         let data = input.path.all().first().cloned().unwrap_or_default();
         let delimiter = input.delimiter.and_then(|delimiter| u8::try_from(delimiter).ok());
-        Ok(Init { data, delimiter, profile, proposals, exposures, input: input.clone(), written, notes })
+        let (input, preset) = (input.clone(), None);
+        Ok(Init { data, delimiter, profile, proposals, exposures, preset, input, written, notes })
+    }
+
+    /// Follows a policy that others have written down, too.
+    #[must_use]
+    pub fn with_preset(mut self, preset: Preset) -> Self {
+        preset::apply(preset, &self.profile, &mut self.proposals);
+        self.preset = Some(preset);
+        self
     }
 
     /// How many columns wait for a decision.
     pub fn n_undecided(&self) -> usize {
         self.proposals.iter().filter(|proposal| proposal.role == RoleJob::Decide).count()
+    }
+
+    /// How many decisions that is in the job: columns with like names are decided together where there are very many.
+    pub fn n_decisions(&self) -> usize {
+        job_text::n_decisions(self)
     }
 
     /// The job, as it would be written to `job`; `-` stands for a file in the current folder.
@@ -136,10 +178,15 @@ impl Init {
         if i64::try_from(k).is_err() {
             return Err(Error::input("k is too large for a job file"));
         }
+        if let Some(preset) = self.preset.filter(|preset| k < preset.least_k()) {
+            let (name, least) = (preset.name(), preset.least_k());
+            return Err(Error::input(format!("the preset `{name}` asks for k of at least {least}, not {k}"))
+                .with_hint("choose a larger k, or leave it out"));
+        }
         let input = self.path_from(job)?;
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = self.write_toml(&mut text, &input, k);
+        let _ = job_text::write(self, &mut text, &input, k);
         Ok(text)
     }
 
@@ -193,7 +240,7 @@ impl Init {
     }
 
     /// Where the release goes: beside the job, named after the data.
-    fn release_name(&self) -> String {
+    pub(super) fn release_name(&self) -> String {
         let name = self.data.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let mut stem = if name == STANDARD { "data" } else { name };
         let path = Path::new(stem);
@@ -211,65 +258,19 @@ impl Init {
         format!("{stem}.release.csv")
     }
 
-    fn write_toml(&self, text: &mut String, input: &str, k: u64) -> fmt::Result {
-        let Profile { rows, columns } = &self.profile;
-        writeln!(
-            text,
-            "# A proposal by `incog init`, from the names and values of {} columns.",
-            columns.len()
-        )?;
-        writeln!(
-            text,
-            "# Only you know what outsiders may know: read the reasons and change what is wrong."
-        )?;
-        if self.n_undecided() > 0 {
-            writeln!(
-                text,
-                "# {} wait for you: write identifier, quasi-identifier, sensitive or other instead of decide.",
-                count(self.n_undecided() as u64, "column", "columns")
-            )?;
-        }
-        if !self.exposures.worst.is_empty() {
-            writeln!(
-                text,
-                "#\n# How many of the {rows} rows are alone, with values that no other row has, on"
-            )?;
-        }
-        for (set, alone) in self.exposure_lines() {
-            writeln!(text, "#   {set}: {alone}")?;
-        }
-        writeln!(text, "\n[input]")?;
-        let remark =
-            if input == STANDARD { "   # standard input: give the data to every command" } else { "" };
-        writeln!(text, "path = {}{remark}", quoted(input))?;
-        text.push_str(&self.input_keys());
-        writeln!(text, "\n[output]\npath = {}", quoted(&self.release_name()))?;
-        writeln!(text, "\n[policy]")?;
-        writeln!(text, "k = {k}   # everybody looks like at least {} others", k.saturating_sub(1))?;
-        writeln!(text, "suppression = \"1%\"   # the share of rows that may be left out")?;
-        if let Some(at) = self.proposals.iter().position(|proposal| proposal.may_be_unit) {
-            let unit = quoted(&columns[at].name);
-            writeln!(text, "# unit = {unit}   # if this says whom a row is about: k then counts persons")?;
-        }
-        for ((column, proposal), written) in columns.iter().zip(&self.proposals).zip(&self.written) {
-            writeln!(text, "\n# {}", describe(column, *rows))?;
-            writeln!(text, "# {}", proposal.reason)?;
-            writeln!(text, "[columns.{}]", key(&column.name))?;
-            writeln!(text, "role = \"{}\"", role_name(proposal.role))?;
-            if proposal.role == RoleJob::QuasiIdentifier
-                && let Some(hierarchy) = proposal.hierarchy.to_toml()
-            {
-                writeln!(text, "hierarchy = {hierarchy}")?;
-            }
-            for (key, value) in &written.keys {
-                writeln!(text, "{key} = {value}")?;
-            }
-        }
-        Ok(())
+    /// Which columns were combined.
+    pub(super) fn combined(&self) -> String {
+        let names: Vec<String> =
+            self.exposures.considered.iter().map(|&at| key(&self.profile.columns[at].name)).collect();
+        let more = match self.exposures.left_out {
+            0 => String::new(),
+            n => format!(" ({n} with fewer values were not combined)"),
+        };
+        names.join(", ") + &more
     }
 
     /// What `[input]` says beside the path.
-    fn input_keys(&self) -> String {
+    pub(super) fn input_keys(&self) -> String {
         let input = Input { path: Paths::default(), ..self.input.clone() };
         let mut keys = toml::Table::try_from(&input).unwrap_or_default();
         keys.remove("path");
@@ -277,7 +278,7 @@ impl Init {
     }
 
     /// The worst sets of columns: their names, and how many rows are alone on them.
-    fn exposure_lines(&self) -> impl Iterator<Item = (String, String)> {
+    pub(super) fn exposure_lines(&self) -> impl Iterator<Item = (String, String)> {
         self.exposures.worst.iter().map(|set| {
             let names: Vec<String> =
                 set.columns.iter().map(|&at| key(&self.profile.columns[at].name)).collect();
@@ -295,7 +296,7 @@ impl fmt::Display for Init {
             .chain(columns.iter().zip(&self.proposals).map(|(column, proposal)| {
                 [
                     key(&column.name),
-                    column.kind.to_string(),
+                    kind_of(column),
                     column.distinct.to_string(),
                     column.missing.to_string(),
                     share(column.once, *rows),
@@ -326,12 +327,7 @@ impl fmt::Display for Init {
         if self.exposures.worst.is_empty() {
             return Ok(());
         }
-        let n_candidates = self.exposures.considered;
-        writeln!(
-            f,
-            "\nwhat singles people out (up to three of {}):",
-            count(n_candidates as u64, "column", "columns")
-        )?;
+        writeln!(f, "\nwhat singles people out, of up to three of {}:", self.combined())?;
         for (set, alone) in self.exposure_lines() {
             writeln!(f, "  {set}: {alone} of rows are alone")?;
         }
@@ -339,24 +335,31 @@ impl fmt::Display for Init {
     }
 }
 
-fn count(n: u64, one: &str, many: &str) -> String {
+pub(super) fn count(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
+/// What the values of a column are: by their form, if that is known.
+fn kind_of(column: &ColumnProfile) -> String {
+    column.content.map_or_else(|| column.kind.to_string(), |recognized| recognized.content.name().to_owned())
+}
+
 /// What is known of a column, without a cell.
-fn describe(column: &ColumnProfile, rows: u64) -> String {
+pub(super) fn describe(column: &ColumnProfile, rows: u64) -> String {
     let missing = match column.missing {
         0 => "none missing".to_owned(),
         missing => format!("{} missing", share(missing, rows)),
     };
     let once = share(column.once, rows);
+    let range = column.spread.range.as_ref().map_or(String::new(), |range| format!(" {range}"));
     format!(
-        "{}: {} distinct, {missing}, {once} of rows with a value of their own",
-        column.kind, column.distinct
+        "{}{range}: {} distinct, {missing}, {once} of rows with a value of their own",
+        kind_of(column),
+        column.distinct
     )
 }
 
-fn role_name(role: RoleJob) -> &'static str {
+pub(super) fn role_name(role: RoleJob) -> &'static str {
     match role {
         RoleJob::Identifier => "identifier",
         RoleJob::QuasiIdentifier => "quasi-identifier",
@@ -367,14 +370,14 @@ fn role_name(role: RoleJob) -> &'static str {
 }
 
 /// A column's name as a TOML key: bare if it can be.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if is_bare { name.to_owned() } else { quoted(name) }
 }
 
 /// A TOML string on one line.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for character in text.chars() {
         match character {

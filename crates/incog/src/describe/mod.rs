@@ -1,12 +1,10 @@
 //! What is in a table that nobody has described?
 //!
-//! Counts exactly, proposes carefully, shows no cell: [`written`] finds out how columns are written, [`profile`] looks at the columns, [`propose`] at what they may be, [`init`]
-//! writes a job. [`workbench`] shows, checks and makes hierarchies.
+//! Proposes, and shows no cell: [`init`] writes a job from what `recognize` finds, for a table whose columns are read as `written` finds
+//! out that they are. [`workbench`] shows, checks and makes hierarchies.
 
-mod header;
 pub(crate) mod init;
-pub mod profile;
-pub mod propose;
-mod values;
+mod init_json;
+mod job_text;
 mod written;
 pub mod workbench;

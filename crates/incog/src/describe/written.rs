@@ -16,8 +16,8 @@ use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Reading, Table};
 use incog_core::value::Notation;
 
-use crate::describe::values::is_other_date;
 use crate::plan::notation::{Forms, Reads};
+use crate::recognize::values::is_other_date;
 
 /// What programs write where a value is missing. None of it is a number or a date.
 const MARKERS: [&str; 16] = [

@@ -6,6 +6,7 @@ use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
 
 use crate::plan::Plan;
+use crate::plan::level_name::level_name;
 
 /// A release with one column at a lower level, which the policy does not allow.
 ///
@@ -25,6 +26,8 @@ pub struct Better {
     pub column: String,
     /// The level it would have.
     pub level: u8,
+    /// What that level is, in words: `quarter`.
+    pub name: String,
     /// How many rows would have to be left out.
     pub suppressed_rows: u64,
 }
@@ -55,7 +58,8 @@ pub(crate) fn better(plan: &Plan, best: &Statistics, known: &[(Vec<u8>, u64)]) -
         .map(|(at, suppressed_rows)| {
             let attribute = &plan.attributes[at];
             let level = attribute.level_number(best.levels[at] - 1);
-            Better { column: attribute.name().to_owned(), level, suppressed_rows }
+            let name = level_name(&plan.job, attribute, level);
+            Better { column: attribute.name().to_owned(), level, name, suppressed_rows }
         })
         .collect();
     better.sort_by_key(|better| better.suppressed_rows);

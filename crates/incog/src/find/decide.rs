@@ -3,8 +3,9 @@
 use incog_core::Result;
 use incog_core::lattice::Grouping;
 use incog_core::metric::Statistics;
+use incog_core::words::counted;
 
-use crate::find::obstacle::need;
+use crate::find::obstacle::{Obstacle, need};
 use crate::plan::Plan;
 
 /// What the whole policy says of the generalization that was chosen by a part of it.
@@ -12,7 +13,7 @@ pub(crate) enum WholePolicy {
     /// It holds; what is known of the release.
     Holds(Statistics),
     /// It does not: what is in the way.
-    Fails(String),
+    Fails(Obstacle),
 }
 
 /// Leaves out what the rest of the policy refuses at a node that was chosen.
@@ -30,11 +31,9 @@ pub(crate) fn settle(plan: &Plan, chosen: &Statistics) -> Result<WholePolicy> {
             &set,
         )?));
     }
-    Ok(WholePolicy::Fails(format!(
-        "decided by {} alone: {}\nhint: decide = \"all\" looks for another generalization; or allow more suppression",
-        plan.deciding().describe(),
-        need(plan, levels)?
-    )))
+    let decided = format!("decided by {} alone: ", plan.deciding().describe());
+    let hint = "\nhint: decide = \"all\" looks for another generalization; or allow more suppression";
+    Ok(WholePolicy::Fails(need(plan, levels)?.after(&decided).and(hint)))
 }
 
 /// What there is to say about the search: where nodes were judged one by one, and what a decision by k alone left over.
@@ -45,8 +44,9 @@ pub(crate) fn notes(plan: &Plan, left_open: Option<u64>, chosen: u64, released: 
     }
     if plan.decided_by.is_some() {
         notes.push(format!(
-            "decided by {} alone, which leaves out {chosen} rows; the other models leave out {} more",
+            "decided by {} alone, which leaves out {}; the other models leave out {} more",
             plan.deciding().describe(),
+            counted(chosen, "row", "rows"),
             released.saturating_sub(chosen)
         ));
     }

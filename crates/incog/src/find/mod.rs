@@ -14,6 +14,7 @@ pub(crate) mod obstacle;
 
 pub use better::Better;
 pub(crate) use better::better;
+use obstacle::Obstacle;
 
 use incog_core::algorithm::{Aim, Answer, Judged, NodeAnswer, Quality, Task};
 use incog_core::metric::{Costs, Statistics};
@@ -28,7 +29,7 @@ pub(crate) enum Outcome {
     /// A recoding.
     Found(Box<FoundRecoding>),
     /// Nothing satisfies the policy: what stands in the way.
-    Nothing(String),
+    Nothing(Obstacle),
 }
 
 /// A recoding, and what is known of it before it is applied.

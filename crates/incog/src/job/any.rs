@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incog_core::Result;
+use incog_core::{Error, Result};
 use schemars::JsonSchema;
 
 use crate::job::database::is_about_database;
@@ -33,6 +33,24 @@ impl AnyJob {
     /// Reads the text of a job file that is nowhere on disk; paths are relative to the current folder.
     pub fn parse(text: &str) -> Result<Self> {
         AnyJob::parse_file(text, Path::new(""))
+    }
+
+    /// Reads the text of a job that a program has written for somebody: nobody sees its lines, so no message speaks of them.
+    pub fn parse_generated(text: &str) -> Result<Self> {
+        let unplaced = |message: &str| {
+            let without = |line: &str| match line.strip_prefix("line ").and_then(|rest| rest.split_once(": "))
+            {
+                Some((number, mistake)) if number.parse::<usize>().is_ok() => mistake.to_owned(),
+                _ => line.to_owned(),
+            };
+            message.lines().map(without).collect::<Vec<_>>().join("\n")
+        };
+        let mut job = AnyJob::parse(text).map_err(|error| {
+            let plain = Error::new(error.kind(), unplaced(&error.to_string()));
+            error.hint().map_or_else(|| plain.clone(), |hint| plain.clone().with_hint(hint))
+        })?;
+        *job.lines_mut() = Lines::default();
+        Ok(job)
     }
 
     fn parse_file(text: &str, path: &Path) -> Result<Self> {
@@ -195,6 +213,16 @@ impl From<DatabaseJob> for AnyJob {
 mod tests {
     use super::*;
     use crate::job::database::tests::STUDENTS;
+
+    #[test]
+    fn mistakes_in_a_generated_job_have_no_lines() {
+        let text = "[input]\npath = \"-\"\n[policy]\nk = 2\nsupression = 1\n[search]\nmetrics = \"loss\"\n";
+        let of = |error: Error| error.to_string().lines().map(str::to_owned).collect::<Vec<_>>();
+        assert!(of(AnyJob::parse(text).unwrap_err())[0].starts_with("line 5: "));
+        let mistakes = of(AnyJob::parse_generated(text).unwrap_err());
+        assert!(mistakes[0].starts_with("unknown key `supression`"), "{mistakes:?}");
+        assert!(mistakes[1].starts_with("unknown key `metrics`"), "{mistakes:?}");
+    }
 
     #[test]
     fn a_job_file_is_of_one_kind_or_the_other() {

@@ -328,6 +328,7 @@ impl DatabaseJob {
             path: self.path.clone(),
             lines,
             rest: None,
+            preset: None,
             input: Input {
                 path: table.path.clone(),
                 delimiter: table.delimiter,
@@ -364,7 +365,9 @@ impl DatabaseJob {
         self.tables.iter().flat_map(move |(table, job)| {
             let qualified = name.strip_prefix(table.as_str()).and_then(|rest| rest.strip_prefix('.'));
             let columns = qualified.into_iter().chain([name]);
-            columns.filter(|column| job.columns.contains_key(*column)).map(|column| (table.as_str(), column))
+            columns
+                .filter(|column| super::patterns::longest(&job.columns, column).is_some())
+                .map(|column| (table.as_str(), column))
         })
     }
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{NumberOrText, check};
 
-/// What values may become: exactly one of `file`, `intervals`, `dates`, `mask`, `tree` and `suppress`.
+/// What values may become: exactly one of `file`, `intervals`, `dates`, `mask`, `tree`, `builtin`, `frequent`, `rare` and `suppress`;
+/// `rare` also beside `file`, `tree` or `builtin`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyJob {
@@ -29,7 +30,7 @@ pub struct HierarchyJob {
     /// all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[NumberOrText; 2]>,
-    /// With `intervals`: values below are pooled.
+    /// With `intervals` or `dates`: values below are pooled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottom: Option<NumberOrText>,
     /// With `intervals`: values from here on are pooled.
@@ -51,6 +52,15 @@ pub struct HierarchyJob {
     /// A tree of labels: nested tables with lists of values, or a file written by indentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<TreeJob>,
+    /// A hierarchy that everybody uses, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builtin: Option<Builtin>,
+    /// This many values, the most frequent ones, are kept, and the rest is called `other`. What it looks like depends on the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequent: Option<u64>,
+    /// Rare siblings are merged until each label has at least this many rows. What it looks like depends on the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rare: Option<u64>,
     /// Kept or replaced by `*`; the same as no hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppress: Option<bool>,
@@ -80,14 +90,69 @@ pub enum IntervalsOf {
 pub enum DateUnit {
     /// 2003-04-17
     Day,
+    /// 2003-W16
+    Week,
     /// 2003-04
     Month,
     /// 2003-Q2
     Quarter,
+    /// 2003-H1
+    HalfYear,
     /// 2003
     Year,
+    /// 2002-2003
+    #[serde(rename = "2 years")]
+    TwoYears,
+    /// 2000-2004
+    #[serde(rename = "5 years")]
+    FiveYears,
     /// 2000s
     Decade,
+    /// 2000-2019
+    #[serde(rename = "20 years")]
+    TwentyYears,
+}
+
+/// A hierarchy that everybody uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Builtin {
+    /// Ages: intervals of 5, 10 and 20 years; from 90 on pooled
+    Age,
+    /// Days of birth: year, 5 years, decade, 20 years
+    DateOfBirth,
+    /// Countries of ISO 3166 (DE or DEU): regions of the United Nations
+    IsoCountry,
+    /// States of the USA (TX or Texas): divisions and regions of the Census Bureau
+    UsState,
+    /// ZIP codes of the USA: three digits, sparse areas as 000
+    UsZip3,
+    /// ICD-10 and ICD-10-CM: category, block, chapter
+    Icd10,
+    /// Regions of the EU: NUTS 2, NUTS 1, country
+    Nuts,
+    /// Activities of companies, NACE Rev. 2: group, division, section
+    Nace,
+    /// Occupations, ISCO-08: three digits, two, one
+    Isco,
+}
+
+impl Builtin {
+    /// Its name in job files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Builtin::Age => "age",
+            Builtin::DateOfBirth => "date-of-birth",
+            Builtin::IsoCountry => "iso-country",
+            Builtin::UsState => "us-state",
+            Builtin::UsZip3 => "us-zip3",
+            Builtin::Icd10 => "icd10",
+            Builtin::Nuts => "nuts",
+            Builtin::Nace => "nace",
+            Builtin::Isco => "isco",
+        }
+    }
 }
 
 /// Where masking starts.

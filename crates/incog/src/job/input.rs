@@ -1,46 +1,10 @@
-//! Where data are, and what flags say of how they are written.
-
-use std::path::PathBuf;
+//! What flags say of how data are written.
 
 use incog_core::{Error, Result};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::job::{Input, check};
-
-/// One path, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Paths {
-    /// One file or folder.
-    One(PathBuf),
-    /// Several files or folders.
-    Several(Vec<PathBuf>),
-}
-
-impl Default for Paths {
-    fn default() -> Self {
-        Paths::Several(Vec::new())
-    }
-}
-
-impl Paths {
-    /// These paths; one is written without brackets.
-    pub(crate) fn of(mut paths: Vec<PathBuf>) -> Self {
-        match paths.len() {
-            1 => Paths::One(paths.remove(0)),
-            _ => Paths::Several(paths),
-        }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> &[PathBuf] {
-        match self {
-            Paths::One(path) => std::slice::from_ref(path),
-            Paths::Several(paths) => paths,
-        }
-    }
-}
 
 /// Nothing but how data are written.
 #[derive(Deserialize, JsonSchema)]
@@ -65,11 +29,11 @@ impl Input {
             |mistake: &str| Error::input(format!("how the data are written: {mistake}")).with_hint(HINT);
         let (key, value) = given.split_once('=').ok_or_else(|| wrong("there is no `=`"))?;
         let key = key.trim();
-        if matches!(key, "path" | "memory") {
+        if matches!(key, "path" | "url" | "table" | "query" | "engine" | "memory") {
             return Err(wrong(&format!("`{key}` says nothing of it")));
         }
         // A path need not be a text.
-        let path = std::mem::replace(&mut self.path, Paths::One(PathBuf::new()));
+        let path = std::mem::take(&mut self.path);
         let before = toml::Table::try_from(&self).map_err(|_| wrong("it cannot be written"))?;
         let mut mistake = None;
         for value in readings(value) {
@@ -101,6 +65,7 @@ fn readings(value: &str) -> impl Iterator<Item = toml::Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Paths;
 
     #[test]
     fn keys_of_input_can_be_said_without_quotes() {

@@ -65,6 +65,11 @@ impl Lines {
         }
     }
 
+    /// The lines of the columns of one table of a database, as that table's own job has them.
+    pub(crate) fn take_below(&mut self, table_job: &Lines, table: &str) {
+        self.copy_from(table_job, &["columns"], &["tables", table, "columns"]);
+    }
+
     pub(super) fn insert(&mut self, path: &[String], line: usize) {
         // A table may be named several times; the first place counts.
         let path = joined(path.iter().map(String::as_str));

@@ -16,18 +16,24 @@ mod hierarchy;
 mod input;
 mod database;
 mod any;
+mod place;
+mod column;
+pub(crate) mod patterns;
+mod preset;
 
 pub use any::AnyJob;
+pub use column::{ColumnJob, ReplaceJob, RoleJob};
 pub use database::{
     CostJob, DatabaseJob, DatabasePart, DatabasePolicy, DatabaseSearch, DiversityJob, MatchingJob,
     PairingJob, ParentJob, ParentsJob, ReleaseKind, TableFormat, TableJob,
 };
-pub use hierarchy::{BranchJob, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
-pub use input::Paths;
+pub use hierarchy::{BranchJob, Builtin, DateUnit, HierarchyJob, IntervalsOf, MaskSide, TreeJob};
 use lines::LineEnds;
 pub use lines::Lines;
 pub(crate) use mistakes::Mistakes;
 pub use order::{GridJob, OrderJob, OrderWord};
+pub use place::{EngineJob, IfExists, Input, Output, OutputOrder, Paths, RecordJob, TypesJob};
+pub use preset::Preset;
 pub use require::RequireJob;
 pub(crate) use require::{PUBLISH_VALUES, Written};
 pub use search::{
@@ -60,6 +66,9 @@ pub struct Job {
     /// What all columns are that nobody names; without it they are an error. No job file says so.
     #[serde(skip)]
     pub rest: Option<RoleJob>,
+    /// A policy that others have written down: it gives roles and hierarchies to columns that nobody names, and refuses what contradicts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
     /// The data.
     pub input: Input,
     /// The release.
@@ -70,121 +79,10 @@ pub struct Job {
     /// How to search.
     #[serde(default)]
     pub search: SearchJob,
-    /// Every column of the data, by name. Quasi-identifiers are taken in this order.
+    /// Every column of the data, by name. Quasi-identifiers are taken in this order. A name with `*` stands for all columns that fit: exact
+    /// names win, then the longest pattern.
     #[serde(default)]
     pub columns: IndexMap<String, ColumnJob>,
-}
-
-/// The data.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    /// A file, of the format that its name says; a folder or a list of files is one table; `-` is standard input.
-    pub path: Paths,
-    /// The format, if the name does not say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<FileFormat>,
-    /// What separates the fields. Detected from the header unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<char>,
-    /// What a text is written in, if not in UTF-8 or UTF-16: "windows-1252", "latin1". The release is UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoding: Option<String>,
-    /// What fields are quoted by: one character, or "" for none. `"` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quote: Option<String>,
-    /// Lines that start with this character are no rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comment: Option<char>,
-    /// Lines before the header, or rows of a sheet, that are no part of the table.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skip_rows: Option<u64>,
-    /// Whether the first row names the columns; true unless given. Without it, `names` has them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub header: Option<bool>,
-    /// With `header = false`: the names of all columns, in the order of the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
-    /// The sheet of a workbook; the first unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sheet: Option<String>,
-    /// The cells of the sheet that are the table, its header included: "B3:F200". All that are filled unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub range: Option<String>,
-    /// The decimal mark of numbers in text: "." or ",". Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decimal: Option<char>,
-    /// What separates thousands of numbers in text. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thousands: Option<char>,
-    /// Texts that stand for a missing value, beside the empty cell. A missing value is released as the first. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Vec<String>>,
-    /// How dates are written in text: "%d.%m.%Y". Found out where there is no doubt. Also for a single column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date_format: Option<String>,
-    /// How much memory the run may take: bytes, or "512 MB". A table that needs more is kept in temporary files meanwhile.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<CountOrText>,
-}
-
-/// The release.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Output {
-    /// The file to write, in the format that its name says; `-` is standard output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<PathBuf>,
-    /// The format, if the name does not say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<FileFormat>,
-    /// Whether columns of text whose values are all numbers, dates or truth values are written as such, in formats that have types.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub types: Option<TypesJob>,
-    /// In which order rows are released.
-    #[serde(default)]
-    pub order: OutputOrder,
-    /// Where to write the release record, or false for none; the release's name with `.incog.json` unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub record: Option<RecordJob>,
-    /// The file with the publisher's key, made if it is not there; `incog.key` beside the job unless given. It stays
-    /// with the publisher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key: Option<PathBuf>,
-    /// The file with the private key that signs the record, as `incog key new` makes it. It stays with the publisher.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sign: Option<PathBuf>,
-}
-
-/// What types columns of text get in formats that have types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TypesJob {
-    /// Those that all their values allow.
-    Found,
-    /// Every column is text.
-    Text,
-}
-
-/// Where to write the release record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum RecordJob {
-    /// Whether to write it.
-    Wanted(bool),
-    /// Where.
-    Path(PathBuf),
-}
-
-/// In which order rows are released.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum OutputOrder {
-    /// Shuffled: the order of rows can tell whose they are.
-    #[default]
-    Shuffle,
-    /// As in the data.
-    Input,
 }
 
 /// What the release must satisfy.
@@ -282,64 +180,6 @@ impl std::fmt::Display for NumberOrText {
     }
 }
 
-/// One column.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ColumnJob {
-    /// What the column is to the people in the data.
-    pub role: RoleJob,
-    /// What its values may become. Without one, a value is kept or replaced by `*`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hierarchy: Option<HierarchyJob>,
-    /// For `ordered-set` and `mondrian`: the order in which its values stand. A hierarchy of `intervals` says it too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<OrderJob>,
-    /// The decimal mark of its numbers, if not that of `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decimal: Option<char>,
-    /// What separates thousands of its numbers, if not as in `[input]`; a space that does not break counts as a space.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thousands: Option<char>,
-    /// Texts that stand for a missing value in this column, instead of those of `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Vec<String>>,
-    /// How its dates are written, if not as in `[input]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date_format: Option<String>,
-}
-
-impl ColumnJob {
-    /// A column of which nothing is known but its role.
-    pub fn new(role: RoleJob) -> Self {
-        ColumnJob {
-            role,
-            hierarchy: None,
-            order: None,
-            decimal: None,
-            thousands: None,
-            missing: None,
-            date_format: None,
-        }
-    }
-}
-
-/// What a column is to the people in the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum RoleJob {
-    /// Names a person; dropped.
-    Identifier,
-    /// Could single a person out, together with others; generalized.
-    QuasiIdentifier,
-    /// What nobody should learn about a person; released as it is.
-    Sensitive,
-    /// None of these; released as it is.
-    Other,
-    /// Not decided yet: the release is refused until it is.
-    Decide,
-}
-
 impl Job {
     /// Reads a job file. All mistakes are in the one error, a line each.
     pub fn read(path: &Path) -> Result<Self> {
@@ -367,6 +207,7 @@ impl Job {
     fn parse_file(text: &str, path: &Path) -> Result<Self> {
         let (mut job, lines): (Job, Lines) = parse(text, path)?;
         (job.lines, job.path) = (lines, path.to_owned());
+        place::check(&job)?;
         Ok(job)
     }
 
@@ -524,9 +365,12 @@ mod tests {
             e = { role = "quasi-identifier", hierarchy = { tree = { Europe = ["DE", "FR"], Asia = { Far = ["JP"] } } } }
             f = { role = "quasi-identifier", hierarchy = { tree = "tree.txt" } }
             g = { role = "quasi-identifier", hierarchy = { suppress = true } }
+            h = { role = "quasi-identifier", hierarchy = { builtin = "icd10", rare = 50 } }
+            i = { role = "quasi-identifier", hierarchy = { frequent = 20 } }
+            j = { role = "quasi-identifier", hierarchy = { dates = ["half-year", "2 years", "20 years"] } }
         "#;
         let job = Job::parse(&format!("{MINIMAL}{columns}")).unwrap();
-        assert_eq!(job.columns.len(), 7);
+        assert_eq!(job.columns.len(), 10);
         let widths = job.columns["b"].hierarchy.as_ref().unwrap().intervals.as_ref().unwrap();
         assert_eq!(widths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["5", "0.5", "7"]);
     }
@@ -546,6 +390,20 @@ mod tests {
         assert_eq!(refused("5"), "the rule: `hierarchy` is a whole number, not a table");
         assert!(refused("{ mask = ").starts_with("the rule: "));
         assert!(refused("{}\npolicy = 1").contains("unknown key `policy`"));
+    }
+
+    /// The engine has every built-in hierarchy that a job can name, under the same name, and no other.
+    #[test]
+    fn builtin_hierarchies_have_the_names_of_the_engine() {
+        for (name, _) in incog_core::hierarchy::spec::Builtin::ALL {
+            let rule = HierarchyJob::parse(&format!("{{ builtin = \"{name}\" }}")).unwrap();
+            assert_eq!(rule.builtin.map(Builtin::name), Some(name));
+        }
+        let refused = HierarchyJob::parse("{ builtin = \"icd-10\" }").unwrap_err().to_string();
+        assert!(
+            refused.contains("none of age, date-of-birth") && refused.contains("did you mean `icd10`?"),
+            "{refused}"
+        );
     }
 
     #[test]

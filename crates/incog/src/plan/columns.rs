@@ -70,7 +70,22 @@ pub(crate) enum WithoutQuasi {
 pub(crate) fn check_roles(job: &Job, without_quasi: WithoutQuasi) -> Result<()> {
     let mut mistakes = Mistakes::default();
     for (name, column) in &job.columns {
+        if column.replace.is_some() && column.role != RoleJob::Identifier {
+            let mistake = format!("column `{name}` has `replace` and is no identifier");
+            mistakes.add(job.mistake(&["columns", name, "replace"], mistake).with_hint(
+                "only what names people is replaced by pseudonyms: write role = \"identifier\", or leave `replace` out",
+            ));
+        }
         let key = ["columns", name.as_str(), "role"];
+        if column.sensitive_values.is_some() && column.role != RoleJob::Sensitive {
+            mistakes.add(
+                job.mistake(
+                    &["columns", name, "sensitive_values"],
+                    format!("column `{name}` has sensitive values and is not sensitive"),
+                )
+                .with_hint("role = \"sensitive\" makes it so; or leave `sensitive_values` out"),
+            );
+        }
         match column.role {
             RoleJob::Decide => mistakes.add(
                 job.mistake(&key, format!("the role of column `{name}` is not decided yet")).with_hint(

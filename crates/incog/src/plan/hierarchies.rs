@@ -1,11 +1,11 @@
 //! From what a job says of a column to its hierarchy.
 
 use incog_core::hierarchy::spec::{
-    Branch, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, MaskFrom, Spec, Tree,
+    Branch, Builtin, DateLevel, Dates, Decimal, IntervalKind, Intervals, Mask, MaskFrom, Spec, Tree,
 };
 use incog_core::hierarchy::{Attribute, Hierarchy};
 use incog_core::table::Column;
-use incog_core::{Error, Result};
+use incog_core::{Error, ErrorKind, Result};
 use indexmap::IndexMap;
 
 use crate::file;
@@ -13,6 +13,7 @@ use crate::job::{
     BranchJob, ColumnJob, DateUnit, HierarchyJob, IntervalsOf, Job, MaskSide, NumberOrText, TreeJob,
 };
 use crate::plan::Plan;
+use crate::plan::by_counts;
 use crate::plan::mask_length::{self, Holders, SharedLength};
 use crate::source;
 
@@ -31,6 +32,9 @@ pub(crate) fn attribute(
     let default = HierarchyJob::default();
     let spec = column.hierarchy.as_ref().unwrap_or(&default);
     let key = ["columns", name, "hierarchy"];
+    if by_counts::is_by_counts(spec) {
+        return by_counts::attribute(job, &key, spec, (data, holders), fixed);
+    }
     let Some(shared) = SharedLength::of(spec, data, holders, job.policy.k.unsigned_abs())? else {
         return attribute_at(job, &key, name, spec, data, fixed);
     };
@@ -58,6 +62,7 @@ pub(crate) fn longer_values(plan: &Plan) -> Result<Vec<String>> {
         let shared = SharedLength::of(rule, data, holders, plan.job.policy.k.unsigned_abs())?;
         notes.extend(shared.and_then(|shared| shared.note(name, of)));
         notes.extend(uneven_digits(name, rule, data));
+        notes.extend(by_counts::note(name, rule));
     }
     Ok(notes)
 }
@@ -71,6 +76,9 @@ pub(crate) fn attribute_at(
     data: &Column,
     fixed: Option<u8>,
 ) -> Result<Attribute> {
+    if by_counts::is_by_counts(spec) {
+        return by_counts::attribute(job, key, spec, (data, Holders::Rows), fixed);
+    }
     one_kind(name, spec).map_err(|error| job.at(key, &error))?;
     let attribute = match &spec.file {
         // Errors of a file name the file; those of a rule come from the job.
@@ -87,7 +95,7 @@ pub(crate) fn attribute_at(
 }
 
 /// What stands for a missing value must be no value and no label: whoever reads the release could not tell which it is.
-fn check_markers(job: &Job, key: &[&str], data: &Column, hierarchy: &Hierarchy) -> Result<()> {
+pub(super) fn check_markers(job: &Job, key: &[&str], data: &Column, hierarchy: &Hierarchy) -> Result<()> {
     let markers = data.reading().missing.iter().filter(|marker| !marker.is_empty());
     let is_label =
         |marker: &str| (0..=hierarchy.height()).any(|level| hierarchy.labels(level).code(marker).is_some());
@@ -137,7 +145,7 @@ fn built(
     Attribute::bind(data, hierarchy, "rule")
 }
 
-fn with_levels(
+pub(super) fn with_levels(
     job: &Job,
     key: &[&str],
     attribute: Attribute,
@@ -172,16 +180,22 @@ pub(crate) fn check(job: &Job, name: &str, spec: &HierarchyJob) -> Result<()> {
     one_kind(name, spec).map_err(|error| job.at(&["columns", name, "hierarchy"], &error))
 }
 
-fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
+pub(super) fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
     let kinds = [
         ("file", spec.file.is_some()),
         ("intervals", spec.intervals.is_some()),
         ("dates", spec.dates.is_some()),
         ("mask", spec.mask.is_some()),
         ("tree", spec.tree.is_some()),
+        ("builtin", spec.builtin.is_some()),
+        ("frequent", spec.frequent.is_some()),
         ("suppress", spec.suppress.is_some()),
     ];
     let chosen: Vec<&str> = kinds.iter().filter(|(_, is_chosen)| *is_chosen).map(|(kind, _)| *kind).collect();
+    if spec.rare.is_some() && chosen.iter().any(|kind| !["file", "tree", "builtin"].contains(kind)) {
+        return Err(Error::input(format!("column `{name}`: `rare` does not go with `{}`", chosen[0]))
+            .with_hint("it stands alone, or beside file, tree or builtin"));
+    }
     if chosen.len() > 1 {
         return Err(Error::input(format!(
             "column `{name}`: a hierarchy is one of {}, not several",
@@ -196,7 +210,7 @@ fn one_kind(name: &str, spec: &HierarchyJob) -> Result<()> {
         ("of", spec.of.is_some()),
         ("origin", spec.origin.is_some()),
         ("bounds", spec.bounds.is_some()),
-        ("bottom", spec.bottom.is_some()),
+        ("bottom", spec.bottom.is_some() && spec.dates.is_none()),
         ("top", spec.top.is_some()),
     ];
     if let Some((key, _)) = with_intervals.iter().find(|(_, is_set)| *is_set && spec.intervals.is_none()) {
@@ -231,7 +245,7 @@ pub(crate) fn rule(job: &Job, name: &str, spec: &HierarchyJob, shared: Option<Sh
     rule_at(job, &["columns", name, "hierarchy"], name, spec, shared)
 }
 
-fn rule_at(
+pub(super) fn rule_at(
     job: &Job,
     key: &[&str],
     name: &str,
@@ -242,7 +256,11 @@ fn rule_at(
     Ok(if let Some(widths) = &spec.intervals {
         Spec::Intervals(Box::new(intervals(spec, widths).map_err(spec_of)?))
     } else if let Some(units) = &spec.dates {
-        Spec::Dates(Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?)
+        let dates = Dates::new(units.iter().map(|unit| date_level(*unit)).collect()).map_err(spec_of)?;
+        Spec::Dates(match &spec.bottom {
+            Some(bottom) => dates.with_bottom(&bottom.to_string()).map_err(spec_of)?,
+            None => dates,
+        })
     } else if let Some(side) = spec.mask {
         let mask = Mask::new(match side {
             MaskSide::Right => MaskFrom::Right,
@@ -262,6 +280,9 @@ fn rule_at(
                 Tree::parse(&text).map_err(spec_of)?
             }
         })
+    } else if let Some(builtin) = spec.builtin {
+        let known = Builtin::named(builtin.name());
+        known.ok_or_else(|| Error::new(ErrorKind::Internal, "a built-in hierarchy is missing"))?.spec()?
     } else {
         Spec::Suppression
     })
@@ -270,6 +291,11 @@ fn rule_at(
 fn date_level(unit: DateUnit) -> DateLevel {
     match unit {
         DateUnit::Day => DateLevel::Day,
+        DateUnit::Week => DateLevel::Week,
+        DateUnit::HalfYear => DateLevel::HalfYear,
+        DateUnit::TwoYears => DateLevel::TwoYears,
+        DateUnit::FiveYears => DateLevel::FiveYears,
+        DateUnit::TwentyYears => DateLevel::TwentyYears,
         DateUnit::Month => DateLevel::Month,
         DateUnit::Quarter => DateLevel::Quarter,
         DateUnit::Year => DateLevel::Year,

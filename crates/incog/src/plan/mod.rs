@@ -4,14 +4,18 @@
 //! collected and reported together, as far as they can be found without each other: settings first (a typo should
 //! not cost the time to read the data), then columns, then hierarchies.
 
+pub(crate) mod by_counts;
 mod columns;
 mod cube_file;
 pub(crate) mod judges;
 pub(crate) mod decide;
 pub(crate) mod hierarchies;
+pub(crate) mod level_name;
 pub(crate) mod mask_length;
 pub(crate) mod notation;
 pub(crate) mod orders;
+mod preset;
+pub(crate) mod replace;
 pub(crate) mod requirements;
 pub(crate) mod route;
 mod settings;
@@ -20,6 +24,7 @@ pub(crate) use columns::{WithoutQuasi, check_columns, check_roles, role};
 pub(crate) use route::{Chosen, Question, Route};
 pub(crate) use settings::budget;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,15 +42,19 @@ use incog_core::{Error, ErrorKind, Progress, Result};
 use rayon::prelude::*;
 
 use crate::file::Stamps;
-use crate::job::{ColumnJob, Job, Mistakes, RoleJob};
+use crate::job::{ColumnJob, Job, Mistakes, RoleJob, patterns};
 use crate::plan::columns::{DECLARE, check_unit};
 use crate::plan::decide::Decide;
 use crate::plan::mask_length::Holders;
+use crate::plan::replace::{Pseudonyms, ReplacedColumn};
 use crate::plan::requirements::{CountedBy, Models};
 use crate::plan::route::AlgorithmChoice;
 use crate::plan::settings::Settings;
 use crate::source::spill::Spilled;
-use crate::source::{Bindings, Elsewhere, Format, Input, Loaded, ReadOptions, engine};
+use crate::source::sql::SqlTable;
+use crate::source::{
+    Bindings, Elsewhere, Format, Input, Loaded, Opened, ReadOptions, RowsOfDatabase, engine,
+};
 
 /// Data, policy and search, all checked.
 pub(crate) struct Plan {
@@ -61,6 +70,10 @@ pub(crate) struct Plan {
     pub(crate) spilled: Option<Arc<Spilled>>,
     /// What has the rows of the table, where they stay where they are.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// The table of a database that the rows are in, or were copied from.
+    pub(crate) sql: Option<Arc<SqlTable>>,
+    /// Columns of pseudonyms.
+    pub(crate) replaced: Vec<ReplacedColumn>,
     /// The files of hierarchies as they were before they were read.
     hierarchy_stamps: Stamps,
     pub(crate) policy: Policy,
@@ -73,6 +86,8 @@ pub(crate) struct Plan {
     pub(crate) weights: Vec<f64>,
     /// What was found out of the data, a line each.
     pub(crate) notes: Vec<String>,
+    /// Are the levels those of an earlier release?
+    pub(crate) is_replayed: bool,
 }
 
 /// What the parts of a search are called, for reports.
@@ -98,29 +113,36 @@ pub(crate) struct Asked<'a> {
     pub(crate) question: Question,
     /// The levels of an earlier release: there is nothing else to choose.
     pub(crate) levels: Option<&'a BTreeMap<String, u8>>,
+    /// Whether identifiers are replaced by pseudonyms where the job says so.
+    pub(crate) pseudonyms: Pseudonyms,
     /// An algorithm that is in no list, in the place of what the job names.
     pub(crate) algorithm: Option<&'static Entry<Algorithm>>,
+    /// Whether the rows of a database are needed here.
+    pub(crate) rows: RowsOfDatabase,
 }
 
 impl Asked<'_> {
     /// One release, found as the job says.
-    pub(crate) const ONE: Asked<'static> = Asked { question: Question::One, levels: None, algorithm: None };
+    pub(crate) const ONE: Asked<'static> = Asked {
+        question: Question::One,
+        levels: None,
+        pseudonyms: Pseudonyms::Hidden,
+        algorithm: None,
+        rows: RowsOfDatabase::Here,
+    };
     /// Every generalization.
-    pub(crate) const EVERY: Asked<'static> = Asked { question: Question::Every, ..Asked::ONE };
+    pub(crate) const EVERY: Asked<'static> =
+        Asked { question: Question::Every, rows: RowsOfDatabase::MayStay, ..Asked::ONE };
+    /// One recoding, which need not be applied here.
+    pub(crate) const COUNTED: Asked<'static> = Asked { rows: RowsOfDatabase::MayStay, ..Asked::ONE };
 }
 
 impl Plan {
     /// Checks a job and reads its data. Stops when it is cancelled.
     pub(crate) fn new(mut own: Job, input: Input, asked: Asked<'_>, progress: &Progress) -> Result<Self> {
-        let opened = ReadOptions::of_job(&own).and_then(|options| input.open(options));
-        if let (Ok(opened), Some(role)) = (&opened, own.rest) {
-            let unit = own.policy.unit.clone();
-            for name in opened.header().iter().filter(|name| unit.as_ref() != Some(name)) {
-                own.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
-            }
-        }
+        let (mut mistakes, mut notes) = (Mistakes::default(), Vec::new());
+        let opened = named(&mut own, input, &mut mistakes, &mut notes, progress)?;
         let job = &own;
-        let mut mistakes = Mistakes::default();
         let settings = Settings::of(job, asked.algorithm, &mut mistakes);
         let opened = mistakes.note(opened);
         if let Some(opened) = &opened {
@@ -132,13 +154,17 @@ impl Plan {
         };
         let hierarchy_stamps = requirements::stamps_of(job);
         let is_asked = |name: &str| {
-            role(job, name) == Role::QuasiIdentifier
+            matches!(role(job, name), Role::QuasiIdentifier | Role::Sensitive)
                 || job.policy.require.iter().any(|require| require.sensitive.as_deref() == Some(name))
         };
-        let mut data = opened.read(settings.memory.clone(), |name| role(job, name), is_asked, progress)?;
-        let mut notes = std::mem::take(&mut data.format.notes);
+        let rows = asked.rows_of(job);
+        let mut data =
+            opened.read(settings.memory.clone(), rows, |name| role(job, name), is_asked, progress)?;
+        notes.append(&mut data.format.notes);
         let mut mistakes = Mistakes::default();
         notes.extend(notation::settle(job, &mut data.table, &mut mistakes));
+        let replaced = replace::settle(job, &mut data, asked.pseudonyms, &mut mistakes)?;
+        notes.extend(replace::notes(&replaced));
         mistakes.stop()?;
         if let Some(spilled) = &data.spilled {
             check_spilled(job, spilled, &settings.algorithm)?;
@@ -162,6 +188,9 @@ impl Plan {
             settings.metric.item,
         )?;
         route::check_one_label(job, &route)?;
+        if route.local().is_some() {
+            replace::refuse_local(job, &replaced)?;
+        }
         let weight = |attribute: &Attribute| job.search.weights.get(attribute.name()).copied().unwrap_or(1.0);
         Ok(Plan {
             weights: attributes.iter().map(weight).collect(),
@@ -178,13 +207,21 @@ impl Plan {
             table: data.table,
             spilled: data.spilled.map(Arc::new),
             elsewhere: data.elsewhere,
+            sql: data.sql,
             policy,
             decided_by,
             attributes,
             rows,
             hierarchy_stamps,
+            replaced,
             notes,
+            is_replayed: asked.levels.is_some(),
         })
+    }
+
+    /// The table as it was collected: without pseudonyms.
+    pub(crate) fn collected(&self) -> Result<Cow<'_, Table>> {
+        replace::collected(&self.table, &self.replaced)
     }
 
     /// Gives up a plan whose process is about to end: the system takes back its memory faster than a hundred thousand columns do one
@@ -192,6 +229,17 @@ impl Plan {
     pub(crate) fn leave(self) {
         if self.spilled.is_none() && self.elsewhere.is_none() {
             std::mem::forget(self);
+        }
+    }
+
+    /// What the data are called: the names of their files.
+    pub(crate) fn data_name(&self) -> String {
+        let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let names: Vec<String> = self.files.iter().filter_map(name).collect();
+        match names.len() {
+            0 => "a table in memory".to_owned(),
+            1 | 2 => names.join(" and "),
+            n => format!("{} and {} more files", names[0], n - 1),
         }
     }
 
@@ -243,6 +291,41 @@ impl Plan {
     pub(crate) fn costs(&self) -> Result<Costs> {
         Costs::new(self.problem(), &self.attributes)?.with_weights(self.weights.clone())
     }
+}
+
+impl Asked<'_> {
+    /// Whether the rows of a job's database are needed here: pseudonyms are made where rows are in memory.
+    fn rows_of(&self, job: &Job) -> RowsOfDatabase {
+        let is_replaced = job.columns.values().any(|column| column.replace.is_some());
+        if is_replaced { RowsOfDatabase::Here } else { self.rows }
+    }
+}
+
+/// Opens the data of a job, which from then on names every column that it has a role for; or why they cannot be opened.
+fn named(
+    job: &mut Job,
+    input: Input,
+    mistakes: &mut Mistakes,
+    notes: &mut Vec<String>,
+    progress: &Progress,
+) -> Result<Result<Opened>> {
+    // Only a preset looks at the data twice.
+    let again = job.preset.map(|_| input.clone());
+    let opened = ReadOptions::of_job(job).and_then(|options| input.open(options));
+    let Ok(header) = opened.as_ref().map(Opened::header) else {
+        return Ok(opened);
+    };
+    patterns::resolve(job, header, mistakes);
+    if let Some(role) = job.rest {
+        let unit = job.policy.unit.clone();
+        for name in header.iter().filter(|name| unit.as_ref() != Some(name)) {
+            job.columns.entry(name.clone()).or_insert_with(|| ColumnJob::new(role));
+        }
+    }
+    if let Some(input) = &again {
+        notes.extend(preset::settle(job, input, mistakes, progress)?);
+    }
+    Ok(opened)
 }
 
 /// A job's hierarchies and policy, tied to its data.

@@ -239,6 +239,12 @@ pub(super) fn check_one_label(job: &Job, route: &Route) -> Result<()> {
 /// What runs where a job names no algorithm and asks for one release.
 pub(crate) const BEST: &str = "best";
 
+/// Does a job recode whole columns?
+pub(crate) fn recodes_columns(job: &Job) -> bool {
+    let named = job.search.algorithm.as_deref().and_then(|name| find(algorithm::ALL, name));
+    named.is_none_or(is_full_domain)
+}
+
 /// Does it answer with a node, by looking at the lattice alone?
 fn is_full_domain(entry: &Entry<Algorithm>) -> bool {
     entry.item.family == algorithm::Family::FullDomain

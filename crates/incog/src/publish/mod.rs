@@ -8,6 +8,10 @@ pub(crate) mod key_file;
 pub(crate) mod places;
 pub(crate) mod record;
 pub(crate) mod sink;
+#[cfg(feature = "postgres")]
+pub(crate) mod table;
+#[cfg(feature = "postgres")]
+pub(crate) mod table_check;
 
 use incog_core::{Progress, Result};
 
@@ -42,7 +46,8 @@ pub(crate) fn publish(
     let memory = spilled.map(|spilled| &spilled.memory);
     let file = sink::write(&made.verified, Part::FIRST, file, &layout, order, memory, progress)?;
     // While the disk has its time, nobody else has anything to do.
-    let digest_of = |key: &RunKey| key.key().digest_of(&plan.table, spilled);
+    let collected = plan.collected()?;
+    let digest_of = |key: &RunKey| key.key().digest_of(&collected, spilled);
     let (finished, input) =
         rayon::join(|| file.finish(), || sealed.as_ref().map(|(key, _)| digest_of(key)).transpose());
     let (finished, input) = (finished?, input?);
@@ -55,11 +60,11 @@ pub(crate) fn publish(
             let (mut file, input) = match first.take() {
                 Some(first) => first,
                 None => {
-                    let digest = key.digest_of(&plan.table, spilled)?;
+                    let digest = key.digest_of(&collected, spilled)?;
                     (Unfinished::create_in(path, folder.as_ref())?, Some(digest))
                 }
             };
-            let record = record_of(plan, made, finished.sha256(), input, Some(key))?;
+            let record = record_of(plan, made, Some(finished.sha256()), input, Some(key))?;
             file.put(record.signed(key, places.sign.as_ref()).as_bytes())?;
             file.finish()
         };
@@ -90,7 +95,7 @@ pub(crate) fn under_the_key_on_disk<T>(
 pub(crate) fn record_of(
     plan: &Plan,
     made: &VerifiedRelease,
-    sha256: [u8; 32],
+    sha256: Option<[u8; 32]>,
     input: Option<[u8; 32]>,
     key: Option<&Key>,
 ) -> Result<Record> {

@@ -44,6 +44,8 @@ impl Places {
         };
         let key = plan.job.resolve(output.key.as_deref().unwrap_or(Path::new(KEY)));
         let format = FileFormat::of(&path, output.format, Use::Write);
+        // A table has no ending that could say anything.
+        let format = if output.url.is_some() { Ok(FileFormat::Csv) } else { format };
         let form = Form {
             format: *format.as_ref().unwrap_or(&FileFormat::Csv),
             types: match output.types {
@@ -87,6 +89,11 @@ impl Places {
 
 /// Where the release goes, and the folder that is yet to be made for it. In a folder it is called like the data.
 fn output_path(plan: &Plan, output: &Output) -> Result<(PathBuf, Option<PathBuf>)> {
+    if let Some(table) = output.table.as_ref().filter(|_| output.url.is_some()) {
+        // Nothing is written there; the record stands beside it.
+        let name: String = table.chars().filter(|letter| *letter != '"').collect();
+        return Ok((plan.job.resolve(Path::new(&name.replace(std::path::is_separator, "_"))), None));
+    }
     let Some(path) = &output.path else {
         return Err(plan
             .job

@@ -2,7 +2,7 @@
 //!
 //! One walk finds the largest k of every generalization ([`every_k`]); the frontier is the best one for each k.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Instant;
@@ -11,13 +11,16 @@ use incog_core::algorithm::{KRange, every_k};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::Needs;
 use incog_core::privacy::Unit;
+use incog_core::words::counted;
 use incog_core::{Error, Progress, Result};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::publish::sink::Unfinished;
-use crate::report::compare::escaped;
-use crate::report::search::{NodeReport, every, node_report, width_of};
+use crate::report::chart::{Anchor, FAINT, GRID, INK, Picture, STRONG, Scale, ticks};
+use crate::report::json::{Described, written};
+use crate::report::search::{NodeReport, every, node_report};
+use crate::report::table::Table;
 
 /// More values of k than this are a typing error.
 const MAX_RANGE: u64 = 10_000;
@@ -33,11 +36,13 @@ const MAX_RANGE: u64 = 10_000;
 /// println!("{report}");
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FrontierReport {
     /// The quasi-identifiers, in declared order: what every claim is relative to.
     pub quasi_identifiers: Vec<String>,
+    /// What the data are called: names of files without their folders.
+    pub data: String,
     /// Rows of the table.
     pub rows: u64,
     /// How many rows may be left out.
@@ -67,7 +72,7 @@ pub struct FrontierReport {
 /// assert_eq!(levels, [1, 2, 2]);
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FrontierPoint {
     /// The k.
@@ -115,6 +120,7 @@ pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, progress: &Progress)
     };
     Ok(FrontierReport {
         quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
+        data: plan.data_name(),
         rows: costs.n_rows,
         suppression_rows: plan.policy.budget(),
         unit: match unit {
@@ -129,6 +135,10 @@ pub(crate) fn frontier(plan: &Plan, k: RangeInclusive<u64>, progress: &Progress)
     })
 }
 
+impl Described for FrontierReport {
+    const NAME: &'static str = "search-k";
+}
+
 impl FrontierReport {
     /// Is there any k that some generalization satisfies?
     pub fn is_any(&self) -> bool {
@@ -137,75 +147,74 @@ impl FrontierReport {
 
     /// The report as JSON.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report has only text and finite numbers")
+        written(self)
     }
 
-    /// Writes the chart, whole or not at all.
+    /// Writes the chart, whole or not at all: as PNG where the name ends so, as SVG otherwise.
     pub fn write_chart(&self, path: &Path) -> Result<()> {
-        let mut file = Unfinished::create(path)?;
-        file.put(self.to_svg().as_bytes())?;
-        file.finish()?.appear()
+        self.picture().write(path)
     }
 
     /// A chart of the score of the best generalization against k.
     pub fn to_svg(&self) -> String {
-        const LEFT: f64 = 70.0;
-        const TOP: f64 = 40.0;
-        const WIDTH: f64 = 560.0;
+        self.picture().to_svg()
+    }
+
+    /// The same as PNG.
+    pub fn to_png(&self) -> Vec<u8> {
+        self.picture().to_png()
+    }
+
+    fn picture(&self) -> Picture {
+        const WIDTH: f64 = 720.0;
         const HEIGHT: f64 = 300.0;
-        let points: Vec<(u64, f64)> = self
-            .frontier
-            .iter()
-            .filter_map(|point| Some((point.k, *point.best.as_ref()?.scores.get(self.metric)?)))
-            .collect();
+        const LEFT: f64 = 76.0;
+        let score = |point: &FrontierPoint| Some((point.k, *point.best.as_ref()?.scores.get(self.metric)?));
+        let points: Vec<(u64, f64)> = self.frontier.iter().filter_map(score).collect();
         let (first, last) =
-            (self.frontier.first().map_or(0, |at| at.k), self.frontier.last().map_or(1, |at| at.k));
-        let low = points.iter().map(|&(_, score)| score).fold(0.0_f64, f64::min);
-        let high = points.iter().map(|&(_, score)| score).fold(low + f64::MIN_POSITIVE, f64::max);
-        let x = |k: u64| LEFT + WIDTH * (k - first) as f64 / (last - first).max(1) as f64;
-        let y = |score: f64| TOP + HEIGHT * (high - score) / (high - low);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {:.0}\" font-family=\"sans-serif\" \
-             font-size=\"13\">\n<text x=\"10\" y=\"24\" font-size=\"15\">{} of the best generalization by k, {}</text>\n",
-            LEFT + WIDTH + 40.0,
-            TOP + HEIGHT + 50.0,
-            escaped(self.metric),
-            self.budget()
-        );
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{LEFT} {TOP}V{}H{}\" fill=\"none\" stroke=\"#888\"/>",
-            TOP + HEIGHT,
-            LEFT + WIDTH
-        );
-        for step in 0..=4 {
-            let score = low + (high - low) * f64::from(step) / 4.0;
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{score:.3}</text>",
-                LEFT - 6.0,
-                y(score) + 4.0
-            );
-            let k = first + (last - first) * step as u64 / 4;
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{k}</text>",
-                x(k),
-                TOP + HEIGHT + 18.0
-            );
+            (self.frontier.first().map_or(1, |at| at.k), self.frontier.last().map_or(1, |at| at.k));
+        let scores = || points.iter().map(|&(_, score)| score);
+        let (low, high) = (scores().fold(0.0_f64, f64::min), scores().fold(0.0_f64, f64::max));
+        let high = if high > low { high } else { low + 1.0 };
+        let what = format!("{} of the best generalization for each k from {first} to {last}", self.metric);
+        let rows = counted(self.rows, "row", "rows");
+        let title = format!("{what}: {}, {rows}, {}", self.data, self.budget());
+        let seen = match (points.first(), points.last()) {
+            (Some(begin), Some(end)) => {
+                format!("It goes from {:.4} at k = {} to {:.4} at k = {}.", begin.1, begin.0, end.1, end.0)
+            }
+            _ => "Nothing satisfies any k.".to_owned(),
+        };
+        let (mut picture, top) = Picture::new(WIDTH, &title, format!("{title}. {seen}"));
+        let (top, right) = (top + 26.0, WIDTH - 24.0);
+        let bottom = top + HEIGHT;
+        // A whole number has room on both sides.
+        let x = Scale { from: [first as f64 - 0.5, last as f64 + 0.5], to: [LEFT, right] };
+        let y = Scale { from: [low, high], to: [bottom, top] };
+        for (number, text) in ticks(low, high, 6, 0.0) {
+            picture.across([LEFT, right], y.place(number), 1.0, GRID);
+            picture.text(LEFT - 8.0, y.place(number) + 4.5, Anchor::End, FAINT, text);
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">k</text>",
-            LEFT + WIDTH / 2.0,
-            TOP + HEIGHT + 38.0
-        );
-        let mut line = String::new();
+        for (number, text) in ticks(first as f64, last as f64, 10, 1.0) {
+            picture.up(x.place(number), [top, bottom], 1.0, GRID);
+            picture.text(x.place(number), bottom + 18.0, Anchor::Middle, FAINT, text);
+        }
+        let mut before: Option<(u64, f64)> = None;
         for &(k, score) in &points {
-            let _ = write!(line, "{}{:.1} {:.1}", if line.is_empty() { "M" } else { "L" }, x(k), y(score));
+            let (from, to) = (x.place(k as f64 - 0.5), x.place(k as f64 + 0.5));
+            if let Some((_, old)) = before.filter(|(other, _)| other + 1 == k) {
+                picture.up(from, [y.place(old), y.place(score)], 2.0, STRONG);
+            }
+            picture.across([from, to], y.place(score), 2.0, STRONG);
+            before = Some((k, score));
         }
-        let _ = writeln!(svg, "<path d=\"{line}\" fill=\"none\" stroke=\"#1b6ca8\" stroke-width=\"2\"/>");
-        svg + "</svg>\n"
+        picture.across([LEFT, right], bottom, 1.5, INK);
+        picture.up(LEFT, [top, bottom], 1.5, INK);
+        picture.text(LEFT, top - 10.0, Anchor::Middle, INK, self.metric);
+        let unit = format!("k: {} of the smallest group", self.unit);
+        picture.text((LEFT + right) / 2.0, bottom + 38.0, Anchor::Middle, INK, unit);
+        picture.set_height(bottom + 54.0);
+        picture
     }
 
     fn budget(&self) -> String {
@@ -227,32 +236,24 @@ impl fmt::Display for FrontierReport {
             self.budget()
         )?;
         writeln!(f, "relative to the quasi-identifiers {}", self.quasi_identifiers.join(", "))?;
-        writeln!(f, "counted the groups of {} nodes in {:.1} ms\n", self.nodes_counted, self.search_ms)?;
-        let mut rows: Vec<Vec<String>> =
-            vec![["k", self.metric, "satisfying", "suppressed"].map(str::to_owned).to_vec()];
-        rows[0].extend(self.quasi_identifiers.iter().cloned());
+        let nodes = counted(self.nodes_counted, "node", "nodes");
+        writeln!(f, "counted the groups of {nodes} in {:.1} ms\n", self.search_ms)?;
+        let known = ["k", self.metric, "satisfying", "suppressed"];
+        let mut table = Table::new(&self.quasi_identifiers, &known, []);
         for point in &self.frontier {
-            let mut row = vec![point.k.to_string()];
+            let k = point.k.to_string();
+            let levels = || point.best.iter().flat_map(|best| best.levels.values());
+            let none = || self.quasi_identifiers.iter().map(|_| "-".to_owned());
             match &point.best {
-                None => {
-                    row.extend(["-".to_owned(), "0".to_owned(), "-".to_owned()]);
-                    row.extend(self.quasi_identifiers.iter().map(|_| "-".to_owned()));
-                }
+                None => table.push([k, "-".to_owned(), "0".to_owned(), "-".to_owned()], none(), []),
                 Some(best) => {
-                    row.push(format!("{:.6}", best.scores[self.metric]));
-                    row.extend([point.satisfying, best.suppressed_rows].map(|n| n.to_string()));
-                    row.extend(best.levels.values().map(u8::to_string));
+                    let [satisfying, suppressed] =
+                        [point.satisfying, best.suppressed_rows].map(|n| n.to_string());
+                    let score = format!("{:.6}", best.scores[self.metric]);
+                    table.push([k, score, satisfying, suppressed], levels().map(u8::to_string), []);
                 }
             }
-            rows.push(row);
         }
-        let width = |at: usize| width_of(rows.iter().map(|row| row[at].as_str()));
-        let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-        for row in &rows {
-            let cells = row.iter().zip(&widths);
-            let line: Vec<String> = cells.map(|(cell, &width)| format!("{cell:>width$}")).collect();
-            writeln!(f, "  {}", line.join("  "))?;
-        }
-        Ok(())
+        write!(f, "{table}")
     }
 }

@@ -1,22 +1,24 @@
-//! What came of a job, in a few lines for people.
+//! What came of a job: plain data, which is then said in a few lines ([`release_text`](crate::report::release_text)) or as JSON.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use incog_core::Result;
 use incog_core::algorithm::{Judged, Quality};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric;
 use incog_core::registry::find;
+use incog_core::words::counted;
 use incog_verify::Report;
 
 use crate::claim::measured::LocalColumn;
 use crate::claim::release::VerifiedRelease;
+use crate::claim::suppressed::{SuppressedShare, shares};
 use crate::find::Better;
+use crate::plan::level_name::level_name;
 use crate::plan::{Plan, hierarchies};
-use crate::publish::places::from_here;
 use crate::report::compare::FULL_DOMAIN;
-use crate::report::findings::write_report;
+use crate::report::findings::warnings;
+use crate::report::groups::Groups;
 
 /// A release that was verified and written.
 ///
@@ -63,6 +65,8 @@ pub struct ReleaseReport {
     /// What each quasi-identifier became: its name, its level, and the highest level there is. None where recoding is
     /// local.
     pub levels: Vec<(String, u8, u8)>,
+    /// What those levels are, in words: `decade`, `first 3 digits`.
+    pub level_names: Vec<String>,
     /// What each quasi-identifier became, and the distortion ratio of all, where recoding is local.
     pub local: Option<(Vec<LocalColumn>, f64)>,
     /// What became of each table of a database; none where the release is of one table.
@@ -91,6 +95,16 @@ pub struct ReleaseReport {
     pub model: &'static str,
     /// What else there is to say, a line each.
     pub notes: Vec<String>,
+    /// What the release satisfies, in words.
+    pub policy: String,
+    /// The quasi-identifiers, which every claim is relative to; none of a database, whose tables have their own.
+    pub quasi_identifiers: Vec<String>,
+    /// The column that says whom a row is about, where persons are counted.
+    pub unit: Option<String>,
+    /// Where the suppressed rows stood, the most unevenly hit column first.
+    pub suppression: Vec<SuppressedShare>,
+    /// Were the levels those of an earlier release? Then nobody looked for better ones.
+    pub is_replayed: bool,
     /// What the independent checker found.
     pub checked: Report,
     /// What it would take to keep one column more detailed, the cheapest first.
@@ -119,27 +133,16 @@ pub struct TableSummary {
     pub loss: Option<f64>,
 }
 
-/// A share as a percentage that is not smaller.
-pub(crate) fn percent_at_most(share: f64) -> String {
-    format!("{:.1} %", (share * 1000.0).ceil() / 10.0)
-}
-
-impl fmt::Display for Published {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", from_here(&self.path).display())?;
-        self.report.write(f, self.record.as_deref())
-    }
-}
-
-impl fmt::Display for ReleaseReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, None)
-    }
-}
-
 impl ReleaseReport {
-    /// What there is to say of a release of this plan.
-    pub(crate) fn new(plan: &Plan, made: &VerifiedRelease) -> Result<Self> {
+    /// What there is to say of a release of this plan. `beside` is what was found beside it.
+    pub(crate) fn new(plan: &Plan, made: &VerifiedRelease, beside: Vec<String>) -> Result<Self> {
+        let levels = made.local.is_none().then_some(made.statistics.levels.as_slice());
+        let suppression = shares(plan, made.verified.release(), levels);
+        Ok(ReleaseReport { suppression, ..ReleaseReport::counted(plan, made, beside)? })
+    }
+
+    /// The same without what only released rows tell: they may be in a database.
+    pub(crate) fn counted<R>(plan: &Plan, made: &VerifiedRelease<R>, beside: Vec<String>) -> Result<Self> {
         let VerifiedRelease { statistics, local, costs, .. } = made;
         let mut notes = plan.notes.clone();
         notes.extend(made.notes.iter().cloned());
@@ -148,12 +151,19 @@ impl ReleaseReport {
             let level = statistics.levels.get(at).copied().filter(|_| local.is_none());
             hierarchies::warning(attribute, level)
         }));
+        notes.extend(unknown_values(plan));
+        notes.extend(beside);
+        let with_levels = || plan.attributes.iter().zip(&statistics.levels);
         let level = |(attribute, &level): (&Attribute, &u8)| {
             (attribute.name().to_owned(), attribute.level_number(level), attribute.full_height())
         };
+        let name = |(attribute, &level): (&Attribute, &u8)| {
+            level_name(&plan.job, attribute, attribute.level_number(level))
+        };
         let loss = find(metric::ALL, "loss").expect("loss is registered").item;
         Ok(ReleaseReport {
-            levels: plan.attributes.iter().zip(&statistics.levels).map(level).collect(),
+            levels: with_levels().map(level).collect(),
+            level_names: with_levels().map(name).collect(),
             tables: Vec::new(),
             rows: costs.n_rows,
             suppressed_rows: statistics.suppressed_rows,
@@ -167,108 +177,64 @@ impl ReleaseReport {
             algorithm: plan.route.chosen().name(),
             model: made.model.unwrap_or(FULL_DOMAIN),
             notes,
+            policy: plan.policy.describe(),
+            quasi_identifiers: plan.attributes.iter().map(Attribute::name).map(str::to_owned).collect(),
+            unit: plan.job.policy.unit.clone(),
+            suppression: Vec::new(),
+            is_replayed: plan.is_replayed,
             checked: made.report.clone(),
             better: made.better.clone(),
             local: local.as_ref().map(|local| (local.columns.clone(), local.distortion)),
         })
     }
 
-    /// As text; `record` is where the record of the release is.
-    fn write(&self, f: &mut fmt::Formatter<'_>, record: Option<&Path>) -> fmt::Result {
-        let (n_released, n_left_out) = (self.rows - self.suppressed_rows, self.suppressed_rows);
-        match self.tables.is_empty() {
-            true => writeln!(f, "{n_released} rows released, {n_left_out} suppressed")?,
-            false => writeln!(f, "{n_released} persons released, {n_left_out} left out")?,
-        }
-        self.write_columns(f)?;
-        // Clusters of persons are always a heuristic.
-        if self.tables.is_empty() {
-            self.write_quality(f)?;
-        }
-        for note in &self.notes {
-            write!(f, "\n{note}")?;
-        }
-        writeln!(f, "\n\nverified independently, from the released labels:")?;
-        write_report(f, &self.checked)?;
-        if let Some(record) = record {
-            writeln!(f, "record: {}", from_here(record).display())?;
-        }
-        self.write_better(f)
-    }
-
-    /// What became of each quasi-identifier or table, and what that cost.
-    fn write_columns(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, level, highest) in &self.levels {
-            let how = match (*level, *highest) {
-                (0, _) => "as collected".to_owned(),
-                (level, highest) if level == highest => {
-                    format!("level {level} of {highest}: fully generalized")
-                }
-                (level, highest) => format!("level {level} of {highest}"),
-            };
-            writeln!(f, "  {name}: {how}")?;
-        }
-        for TableSummary { name, rows, removed_rows, loss } in &self.tables {
-            write!(f, "  {name}: {} rows released, {removed_rows} removed", rows - removed_rows)?;
-            loss.map_or(Ok(()), |loss| write!(f, ", loss {loss:.4}"))?;
-            writeln!(f)?;
-        }
-        if let Some((columns, distortion)) = &self.local {
-            columns.iter().try_for_each(|column| writeln!(f, "  {column}"))?;
-            write!(f, "{} groups, distortion {distortion:.4}, ", self.n_groups())?;
-        }
-        write!(f, "loss {:.4}", self.loss)?;
-        if let Some(discernibility) = self.discernibility {
-            write!(f, ", {} classes, discernibility {discernibility}", self.n_groups())?;
-        }
-        let is_told = self.metric == "loss" || (self.metric == "distortion" && self.local.is_some());
-        if is_told { Ok(()) } else { write!(f, ", {} {:.4}", self.metric, self.score) }
+    /// How large the groups are; of a database, the classes of persons. Nothing where there are none.
+    pub(crate) fn groups(&self) -> Option<Groups> {
+        Groups::of(&self.checked)
     }
 
     /// Groups of rows, or classes of persons.
     pub(crate) fn n_groups(&self) -> u64 {
-        self.checked.group_sizes.iter().map(|(_, groups)| groups).sum()
+        self.groups().map_or(0, |groups| groups.n)
     }
 
-    /// How good it is, of its kind.
-    fn write_quality(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.quality {
-            Quality::Optimal => {
-                write!(
-                    f,
-                    "\noptimal: no {} release that satisfies the policy is better by {}{}",
-                    self.model,
-                    self.metric,
-                    if self.model == "ordered-set" {
-                        ", of all that are cut halfway between values"
-                    } else {
-                        ""
-                    }
-                )
-            }
-            Quality::Within { gap, bound } => write!(
-                f,
-                "\nat most {} from optimal: no {} release that satisfies the policy has a {} better than {bound:.4}",
-                percent_at_most(gap),
-                self.model,
-                self.metric
-            ),
-            Quality::Heuristic => write!(f, "\nheuristic: there may be a better {} release", self.model),
-        }?;
-        self.judged.map_or(Ok(()), |judged| write!(f, " ({judged})"))
+    /// What should be read before the release goes out, the worst first.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let is_warning = |note: &&String| note.starts_with(WARNING);
+        warnings(&self.checked)
+            .into_iter()
+            .chain(self.notes.iter().filter(is_warning).map(|note| note[WARNING.len()..].to_owned()))
+            .collect()
     }
 
-    /// What it would take to keep more detail.
-    fn write_better(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.better.is_empty() {
-            return Ok(());
-        }
-        let share = |rows: u64| 100.0 * rows as f64 / self.rows.max(1) as f64;
-        writeln!(f, "\nfor more detail, allow more suppression than {:.1} %:", share(self.budget))?;
-        for Better { column, level, suppressed_rows } in self.better.iter().take(3) {
-            let share = share(*suppressed_rows);
-            writeln!(f, "  {column} at level {level} would take {share:.1} % ({suppressed_rows} rows)")?;
-        }
-        writeln!(f, "or a smaller k, or hierarchies with more levels in between")
+    /// In one line: what holds, and whether there is something to read.
+    pub(crate) fn verdict(&self) -> String {
+        let policy = &self.policy;
+        let relative = match self.quasi_identifiers.len() as u64 {
+            0 => String::new(),
+            n => format!(" relative to {}", counted(n, "quasi-identifier", "quasi-identifiers")),
+        };
+        let warnings = match self.warnings().len() as u64 {
+            0 => "no warning".to_owned(),
+            n => format!("{} above", counted(n, "warning", "warnings")),
+        };
+        format!("holds: {policy}{relative}; verified independently; {warnings}")
     }
 }
+
+/// What to say of sensitive values that no row has: whoever mistypes one is not warned of it.
+fn unknown_values(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.job.columns.iter().filter_map(|(name, column)| {
+        let values = column.sensitive_values.as_ref()?;
+        let there = plan.table.column(name)?.dictionary();
+        let n = values.iter().filter(|value| there.code(value).is_none()).count() as u64;
+        let of = values.len();
+        (n > 0).then(|| {
+            let stand = if n == 1 { "stands" } else { "stand" };
+            format!("warning: {name}: {n} of the {of} entries of `sensitive_values` {stand} in no row; they are compared letter by letter")
+        })
+    })
+}
+
+/// What a note that is a warning starts with.
+const WARNING: &str = "warning: ";

@@ -2,19 +2,24 @@
 //!
 //! Plain data. It speaks of columns, levels and counts; no label and no cell value ever gets in.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use incog_core::algorithm::{Coverage, Outcome};
 use incog_core::hierarchy::Attribute;
-use incog_core::metric::{self, Costs, Scored};
+use incog_core::metric::{self, Costs, Direction, Scored};
+use incog_core::words::counted;
 use incog_core::{Progress, Result};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::find::decide::{WholePolicy, judged_one_by_one, notes, settle};
 use crate::find::obstacle;
 use crate::plan::{Chosen, Plan, Route};
+use crate::report::json::{Described, written};
+use crate::report::table::Table;
+pub(crate) use crate::report::table::width_of;
 
 /// Which nodes a report lists.
 ///
@@ -84,9 +89,9 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
     let mut report =
         SearchReport::new(plan, &outcome, &costs, search_time, &minimal, all.as_deref(), best.as_ref());
     match &best {
-        None => report.obstacle = Some(obstacle::closest(plan, progress)?),
+        None => report.obstacle = Some(obstacle::closest(plan, progress)?.text),
         Some(best) => match settle(plan, &best.statistics)? {
-            WholePolicy::Fails(obstacle) => report.obstacle = Some(obstacle),
+            WholePolicy::Fails(obstacle) => report.obstacle = Some(obstacle.text),
             WholePolicy::Holds(released) => {
                 let (chosen, released) = (best.statistics.suppressed_rows, released.suppressed_rows);
                 report.notes = notes(plan, outcome.left_open, chosen, released);
@@ -111,7 +116,7 @@ pub(crate) fn search(plan: &Plan, listing: Listing, progress: &Progress) -> Resu
 /// println!("{}", report.to_json());
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchReport {
     /// The quasi-identifiers, in declared order: what every claim is relative to.
@@ -178,7 +183,7 @@ pub struct SearchReport {
 /// assert!(report.bitmaps.unwrap().most_bytes > 0);
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BitmapReport {
     /// Sets intersected.
@@ -202,7 +207,7 @@ pub struct BitmapReport {
 /// assert_eq!(anonymizer.search()?.policy.requires, "2-anonymity");
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PolicyReport {
     /// In words.
@@ -221,7 +226,7 @@ pub struct PolicyReport {
 /// assert_eq!((best.levels["zip"], best.smallest_group), (1, Some(2)));
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct NodeReport {
     /// The level of each column.
@@ -234,6 +239,16 @@ pub struct NodeReport {
     pub suppressed_rows: u64,
     /// The score by each metric.
     pub scores: IndexMap<&'static str, f64>,
+}
+
+/// The best first, by the plan's metric; of equals, those that were found first.
+fn by_score(plan: &Plan, mut nodes: Vec<NodeReport>) -> Vec<NodeReport> {
+    let metric = plan.names.metric;
+    nodes.sort_by(|one, other| {
+        let order = one.scores[metric].total_cmp(&other.scores[metric]);
+        if plan.metric.direction() == Direction::LowerIsBetter { order } else { order.reverse() }
+    });
+    nodes
 }
 
 /// What there is to say of a node.
@@ -251,6 +266,10 @@ pub(crate) fn node_report(plan: &Plan, costs: &Costs, scored: &Scored) -> NodeRe
             .map(|entry| (entry.name, entry.item.score(costs, &scored.statistics)))
             .collect(),
     }
+}
+
+impl Described for SearchReport {
+    const NAME: &'static str = "search";
 }
 
 impl SearchReport {
@@ -294,7 +313,7 @@ impl SearchReport {
                 look_ups: outcome.work.look_ups,
                 most_bytes: outcome.set_bytes,
             }),
-            minimal: minimal.iter().map(node).collect(),
+            minimal: by_score(plan, minimal.iter().map(node).collect()),
             best: best.map(node),
             all: all.map(|all| all.iter().map(node).collect()),
             notes: Vec::new(),
@@ -305,7 +324,7 @@ impl SearchReport {
 
     /// The report as JSON.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report has only text and finite numbers")
+        written(self)
     }
 
     /// One line: what was found.
@@ -314,7 +333,7 @@ impl SearchReport {
         let requires = &policy.requires;
         let budget = match policy.suppression_rows {
             0 => "without suppression".to_owned(),
-            budget => format!("with at most {budget} of {rows} rows suppressed"),
+            budget => format!("with at most {budget} of {} suppressed", counted(*rows, "row", "rows")),
         };
         if self.satisfying == 0 {
             format!("none of {lattice_nodes} generalizations satisfies {requires} {budget}")
@@ -334,8 +353,12 @@ impl fmt::Display for SearchReport {
         writeln!(f, "relative to the quasi-identifiers {}", self.quasi_identifiers.join(", "))?;
         writeln!(
             f,
-            "{} with {} checked {} and grouped {} nodes in {:.1} ms",
-            self.algorithm, self.checker, self.nodes_checked, self.nodes_grouped, self.search_ms
+            "{} with {} checked {} and grouped {} in {:.1} ms",
+            self.algorithm,
+            self.checker,
+            self.nodes_checked,
+            counted(self.nodes_grouped, "node", "nodes"),
+            self.search_ms
         )?;
         let (title, nodes) = match &self.all {
             Some(all) => ("all", all),
@@ -360,14 +383,6 @@ impl fmt::Display for SearchReport {
     }
 }
 
-/// A longer cell sticks out of its column, instead of making all lines as long: names and labels may have any length.
-const MAX_WIDTH: usize = 60;
-
-/// How wide a column of a printed table is.
-pub(crate) fn width_of<'a>(cells: impl Iterator<Item = &'a str>) -> usize {
-    cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(MAX_WIDTH)
-}
-
 /// Right-aligned columns: a level for each attribute, then what is known of the node.
 fn write_table(
     f: &mut fmt::Formatter<'_>,
@@ -375,24 +390,15 @@ fn write_table(
     nodes: &[NodeReport],
     metric: &str,
 ) -> fmt::Result {
-    let mut rows: Vec<Vec<String>> = vec![columns.to_vec()];
-    rows[0].extend(["height", "smallest group", "suppressed", metric].map(str::to_owned));
+    let mut table = Table::new(columns, &[], ["height", "smallest group", "suppressed", metric]);
     for node in nodes {
-        let mut row: Vec<String> = node.levels.values().map(u8::to_string).collect();
-        row.push(node.height.to_string());
-        row.push(node.smallest_group.map_or("-".to_owned(), |size| size.to_string()));
-        row.push(node.suppressed_rows.to_string());
-        row.push(format!("{:.6}", node.scores[metric]));
-        rows.push(row);
+        let known = [
+            node.height.to_string(),
+            node.smallest_group.map_or("-".to_owned(), |size| size.to_string()),
+            node.suppressed_rows.to_string(),
+            format!("{:.6}", node.scores[metric]),
+        ];
+        table.push([], node.levels.values().map(u8::to_string), known);
     }
-    let width = |at: usize| width_of(rows.iter().map(|row| row[at].as_str()));
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            write!(line, "  {cell:>width$}")?;
-        }
-        writeln!(f, "{line}")?;
-    }
-    Ok(())
+    write!(f, "{table}")
 }

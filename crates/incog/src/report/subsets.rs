@@ -9,9 +9,11 @@ use incog_core::algorithm::{Subset, subsets};
 use incog_core::hierarchy::Attribute;
 use incog_core::{Error, Progress, Result};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::plan::Plan;
+use crate::report::json::{Described, written};
 use crate::report::search::{PolicyReport, every};
 
 /// What was found of each subset.
@@ -26,7 +28,7 @@ use crate::report::search::{PolicyReport, every};
 /// assert_eq!((found.max_subset, found.subsets.len()), (1, 2));
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SubsetsReport {
     /// The quasi-identifiers, in declared order.
@@ -59,7 +61,7 @@ pub struct SubsetsReport {
 /// assert_eq!((zip.columns[0].as_str(), zip.satisfying, zip.lattice_nodes), ("zip", 5, 6));
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SubsetReport {
     /// Its columns.
@@ -119,6 +121,10 @@ fn subset_report(plan: &Plan, subset: &Subset) -> SubsetReport {
     }
 }
 
+impl Described for SubsetsReport {
+    const NAME: &'static str = "search-subsets";
+}
+
 impl SubsetsReport {
     /// Does a generalization of some of the largest subsets satisfy the policy?
     pub fn is_any(&self) -> bool {
@@ -127,7 +133,7 @@ impl SubsetsReport {
 
     /// The report as JSON.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report has only text and finite numbers")
+        written(self)
     }
 }
 

@@ -8,9 +8,14 @@ use std::fmt::{self, Write};
 
 use incog_core::algorithm::{FamilyRecord, Outcome, Search, Trace};
 use incog_core::lattice::Lattice;
+use incog_core::words::counted;
 use incog_core::{Error, Progress, Result};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::plan::Plan;
+use crate::report::json::{Described, written};
 use crate::report::search::every;
 
 /// Candidates. More than this many are not printed: nobody would read them.
@@ -25,17 +30,69 @@ const MAX_PRINTED: u64 = 500;
 /// assert!(trace.is_any() && trace.to_string().contains("checked    <zip 0> fails"));
 /// # Ok::<(), incog::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TraceReport {
+    #[serde(skip)]
     text: String,
+    /// Does a generalization satisfy the policy?
     is_any: bool,
+    /// Subsets of one column, of two, and so on.
+    iterations: Vec<IterationTrace>,
+    /// Nodes of all columns that satisfy the policy and have none below that does.
+    minimal: Vec<Node>,
+}
+
+/// The level of each column.
+type Node = IndexMap<String, u8>;
+
+/// All subsets of one size.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct IterationTrace {
+    subset_size: usize,
+    candidates: u64,
+    checked: u64,
+    holding: u64,
+    families: Vec<FamilyTrace>,
+}
+
+/// The graph of one subset.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct FamilyTrace {
+    columns: Vec<String>,
+    candidates: Vec<Node>,
+    roots: Vec<Node>,
+    edges: Vec<EdgeTrace>,
+    checked: Vec<CheckedTrace>,
+    /// What is left for the next iteration: checked and found to hold, or marked because it lies above such a node.
+    survivors: Vec<Node>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct EdgeTrace {
+    from: Node,
+    to: Node,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct CheckedTrace {
+    node: Node,
+    holds: bool,
+}
+
+impl Described for TraceReport {
+    const NAME: &'static str = "search-trace";
 }
 
 impl TraceReport {
     /// Does a generalization satisfy the policy?
     pub fn is_any(&self) -> bool {
         self.is_any
+    }
+
+    /// As one JSON object.
+    pub fn to_json(&self) -> String {
+        written(self)
     }
 }
 
@@ -60,7 +117,52 @@ pub(crate) fn trace(plan: &Plan, progress: &Progress) -> Result<TraceReport> {
     let outcome = search.run(plan.deciding_problem(), progress)?;
     let mut text = String::new();
     write(&mut text, plan, &outcome, checker).expect("a text can be written to");
-    Ok(TraceReport { is_any: !outcome.holding.is_empty(), text })
+    let minimal = outcome.minimal.iter().map(|&node| levels(plan, &outcome.lattice, node));
+    Ok(TraceReport {
+        is_any: !outcome.holding.is_empty(),
+        text,
+        iterations: outcome
+            .iterations
+            .iter()
+            .map(|iteration| IterationTrace {
+                subset_size: iteration.subset_size,
+                candidates: iteration.candidates,
+                checked: iteration.checked,
+                holding: iteration.holding,
+                families: outcome
+                    .families
+                    .iter()
+                    .filter(|record| record.family.attributes().len() == iteration.subset_size)
+                    .map(|record| family_trace(plan, record))
+                    .collect(),
+            })
+            .collect(),
+        minimal: minimal.collect(),
+    })
+}
+
+/// The graph of one subset, as data.
+fn family_trace(plan: &Plan, record: &FamilyRecord) -> FamilyTrace {
+    let FamilyRecord { family, candidates, roots, edges, checked, holding } = record;
+    let node = |&node: &usize| levels(plan, family, node);
+    let nodes = |all: &[usize]| all.iter().map(node).collect::<Vec<Node>>();
+    FamilyTrace {
+        columns: family.attributes().iter().map(|&at| plan.attributes[at].name().to_owned()).collect(),
+        candidates: nodes(candidates),
+        roots: nodes(roots),
+        edges: edges.iter().map(|(from, to)| EdgeTrace { from: node(from), to: node(to) }).collect(),
+        checked: checked.iter().map(|(at, holds)| CheckedTrace { node: node(at), holds: *holds }).collect(),
+        survivors: nodes(holding),
+    }
+}
+
+/// The level of each column of a node.
+fn levels(plan: &Plan, family: &Lattice, node: usize) -> Node {
+    let levels = family.attributes().iter().zip(family.levels(node)).map(|(&at, level)| {
+        let attribute = &plan.attributes[at];
+        (attribute.name().to_owned(), attribute.level_number(level))
+    });
+    levels.collect()
 }
 
 fn write(text: &mut String, plan: &Plan, outcome: &Outcome, checker: &str) -> fmt::Result {
@@ -84,7 +186,12 @@ fn write(text: &mut String, plan: &Plan, outcome: &Outcome, checker: &str) -> fm
         )?;
         families.iter().try_for_each(|record| write_family(text, plan, record))?;
     }
-    writeln!(text, "\nresult: {} nodes of all columns satisfy the policy", outcome.holding.len())?;
+    let nodes = counted(
+        outcome.holding.len() as u64,
+        "node of all columns satisfies",
+        "nodes of all columns satisfy",
+    );
+    writeln!(text, "\nresult: {nodes} the policy")?;
     for &node in &outcome.minimal {
         writeln!(text, "  minimal {}", name(plan, &outcome.lattice, node))?;
     }

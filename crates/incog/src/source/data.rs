@@ -250,6 +250,21 @@ impl Format {
     }
 }
 
+impl Format {
+    /// The same for a table whose rows are elsewhere: how the numbers and dates of its values are written.
+    pub(crate) fn settle_table(&mut self, table: &mut Table, readings: &Readings) {
+        for at in 0..table.columns().len() {
+            if self.types.get(at).is_some_and(CellType::has_own_notation) {
+                table.set_notation(at, Notation::PLAIN);
+            }
+            let is_padded = readings.of(table.columns()[at].name()).pad.is_some();
+            if let Some(of) = self.types.get_mut(at).filter(|_| is_padded) {
+                *of = CellType::Text;
+            }
+        }
+    }
+}
+
 impl CellType {
     /// Are its values not only text?
     pub(crate) fn has_values(&self) -> bool {

@@ -9,7 +9,7 @@
 //! **Essence**, in the order in which a plan asks:
 //!
 //! 1. [`header`](Engine::header): the columns' names, so that roles are checked first.
-//! 2. [`values`](Engine::values) of each quasi-identifier, and of each sensitive column that the policy requires something of: the
+//! 2. [`values`](Engine::values) of each quasi-identifier and of each sensitive column: the
 //!    distinct values with their rows (`SELECT c, count(*) GROUP BY c`). The values are bound to hierarchies here.
 //! 3. [`rows_about_nobody`](Engine::rows_about_nobody), where the policy counts persons.
 //! 4. [`source`](Engine::source): the engine gets everything as [`Bindings`] and makes a [`FrequencySource`] of it. From there on it only
@@ -37,6 +37,8 @@ use incog_core::hierarchy::Attributes;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 
+use crate::source::options::Readings;
+
 /// A table whose rows stay where they are.
 ///
 /// # Contract
@@ -45,8 +47,9 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// The names of the columns, in order.
     fn header(&self) -> Result<Vec<String>>;
 
-    /// The distinct values of a column, each once and in any order, with the number of its rows. The missing value is the empty text.
-    fn values(&self, column: &str) -> Result<Vec<(String, u64)>>;
+    /// The distinct values of a column, each once and in any order, with the number of its rows. The missing value is `None`; the empty
+    /// text is another value, for engines that know the difference.
+    fn values(&self, column: &str) -> Result<Vec<(Option<String>, u64)>>;
 
     /// How many rows there are.
     fn n_rows(&self) -> Result<u64>;
@@ -87,6 +90,7 @@ impl Elsewhere {
     pub(crate) fn read(
         engine: Arc<dyn Engine>,
         header: &[String],
+        readings: &Readings,
         role: impl Fn(&str) -> Role,
         is_asked: impl Fn(&str) -> bool,
         progress: &Progress,
@@ -99,12 +103,16 @@ impl Elsewhere {
         let mut rows_of_values = BTreeMap::new();
         let mut columns = Vec::new();
         for name in header {
-            let mut column = Column::new(name, role(name));
+            let mut column = Column::new(name, role(name)).with_reading(readings.of(name).clone());
             if is_asked(name) {
                 progress.check()?;
                 let mut rows = Vec::new();
                 for (value, n) in engine.values(name)? {
-                    if column.push(&value)? as usize != rows.len() {
+                    let code = match &value {
+                        Some(value) => column.push_text(value),
+                        None => column.push(""),
+                    };
+                    if code? as usize != rows.len() {
                         return Err(broken(name, "a value twice"));
                     }
                     rows.push(n);

@@ -9,7 +9,8 @@
 //! | a path: `"data.csv"` | as in the file | text, or the types of the file |
 //! | columns of text: `[("age", vec!["34", "41"])]` | the empty text, as in CSV | text |
 //! | Arrow record batches | null; the empty text is a value | the types of the batches |
-//! | an [`Engine`] | the empty text | nothing here: rows stay where they are |
+//! | an [`Engine`] | what it says | nothing here: rows stay where they are |
+//! | a table of a database | null; the empty text is a value | the types of the table, where it is written there; text elsewhere |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,13 +20,14 @@ use incog_core::{Error, Progress, Result, Stage};
 
 #[cfg(feature = "parquet")]
 use crate::file::FileFormat;
-use crate::file::STANDARD;
-use crate::job::Job;
+use crate::file::{STANDARD, Stamps};
+use crate::job::{EngineJob, Job};
 #[cfg(feature = "parquet")]
 use crate::source::CellType;
 use crate::source::options::Readings;
 use crate::source::spill::{Memory, Spilled};
-use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header};
+use crate::source::sql::{SqlInput, SqlTable};
+use crate::source::{Data, Elsewhere, Engine, Format, ReadOptions, checked_header, engine, with_rows};
 
 /// What messages call a table that is in memory.
 const IN_MEMORY: &str = "the table";
@@ -49,16 +51,30 @@ enum InputKind {
     Columns(Result<(Vec<Column>, Format)>),
     /// Rows that stay where they are.
     Engine(Arc<dyn Engine>),
+    /// A table of a database, whose rows may stay there.
+    Sql(SqlInput),
+}
+
+impl Input {
+    /// Do rows stay where they are?
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.0, InputKind::Engine(_))
+    }
+
+    /// Are they in files?
+    pub(crate) fn is_of_files(&self) -> bool {
+        matches!(self.0, InputKind::Files(_))
+    }
 }
 
 /// Data whose columns are known by name.
 pub(crate) struct Opened(OpenedKind);
 
-#[expect(clippy::large_enum_variant, reason = "there is one of it in a run")]
 enum OpenedKind {
     Files(Box<Data>),
     Columns { header: Vec<String>, columns: Vec<Column>, format: Format, readings: Readings },
-    Engine { header: Vec<String>, engine: Arc<dyn Engine> },
+    Engine { header: Vec<String>, engine: Arc<dyn Engine>, readings: Readings },
+    Sql { header: Vec<String>, table: Arc<SqlTable>, engine: Option<EngineJob>, readings: Readings },
 }
 
 /// Data as a plan needs them.
@@ -72,12 +88,55 @@ pub(crate) struct Loaded {
     pub(crate) spilled: Option<Spilled>,
     /// What has the rows of the table, where they stay where they are.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// The table of a database that the rows are in, or were copied from.
+    pub(crate) sql: Option<Arc<SqlTable>>,
+}
+
+/// What is to be done with the rows of a database, for whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowsOfDatabase {
+    /// They may stay there: counts are enough.
+    MayStay,
+    /// They are needed here.
+    Here,
+}
+
+/// How many rows a table must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// One at least.
+    Some,
+    /// It may have none.
+    Any,
+}
+
+/// A table of columns in memory, each with its role and its way of being read.
+fn with_roles(
+    columns: Vec<Column>,
+    mut format: Format,
+    readings: &Readings,
+    role: impl Fn(&str) -> Role,
+    progress: &Progress,
+) -> Result<(Table, Format)> {
+    progress.enter(Stage::Reading);
+    let with_role = |column: Column| {
+        let (role, reading) = (role(column.name()), readings.of(column.name()).clone());
+        column.with_role(role).read_as(reading)
+    };
+    let mut columns: Vec<Column> = columns.into_iter().map(with_role).collect::<Result<_>>()?;
+    format.settle(&mut columns, readings);
+    let table = Table::new(columns)?;
+    progress.count_rows(table.n_rows() as u64);
+    Ok((table, format))
 }
 
 impl Input {
     /// The files that a job names.
     pub(crate) fn of_job(job: &Job) -> Self {
-        Input(InputKind::Files(job.inputs()))
+        Input(match SqlInput::of_job(job) {
+            Some(table) => InputKind::Sql(table),
+            None => InputKind::Files(job.inputs()),
+        })
     }
 
     /// Several files or folders, which together are one table.
@@ -114,7 +173,19 @@ impl Input {
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         match &self.0 {
             InputKind::Files(files) => files.clone(),
-            InputKind::Columns(_) | InputKind::Engine(_) => vec![STANDARD.into()],
+            InputKind::Columns(_) | InputKind::Engine(_) | InputKind::Sql(_) => vec![STANDARD.into()],
+        }
+    }
+
+    /// A table that is in memory, which may have no rows, and how its cells are written; the input itself where it is elsewhere.
+    pub(crate) fn into_table(self) -> std::result::Result<Result<(Table, Format)>, Self> {
+        match self.0 {
+            InputKind::Columns(columns) => Ok(columns.and_then(|(columns, format)| {
+                let header: Vec<String> = columns.iter().map(|column| column.name().to_owned()).collect();
+                checked_header(IN_MEMORY, &header)?;
+                Ok((Table::new(columns)?, format))
+            })),
+            InputKind::Files(_) | InputKind::Engine(_) | InputKind::Sql(_) => Err(self),
         }
     }
 
@@ -134,7 +205,14 @@ impl Input {
             InputKind::Engine(engine) => {
                 let header = engine.header()?;
                 checked_header(IN_MEMORY, &header)?;
-                Ok(Opened(OpenedKind::Engine { header, engine }))
+                Ok(Opened(OpenedKind::Engine { header, engine, readings: options.readings }))
+            }
+            InputKind::Sql(input) => {
+                let table = Arc::new(SqlTable::open(&input)?);
+                let header = table.header()?;
+                checked_header(IN_MEMORY, &header)?;
+                let readings = options.readings;
+                Ok(Opened(OpenedKind::Sql { header, table, engine: input.engine, readings }))
             }
         }
     }
@@ -202,7 +280,46 @@ impl Opened {
     pub(crate) fn header(&self) -> &[String] {
         match &self.0 {
             OpenedKind::Files(data) => data.header(),
-            OpenedKind::Columns { header, .. } | OpenedKind::Engine { header, .. } => header,
+            OpenedKind::Columns { header, .. }
+            | OpenedKind::Engine { header, .. }
+            | OpenedKind::Sql { header, .. } => header,
+        }
+    }
+
+    /// How the files were before they were read; there are none of a table in memory.
+    pub(crate) fn stamps(&self) -> Stamps {
+        match &self.0 {
+            OpenedKind::Files(data) => data.stamps(),
+            OpenedKind::Columns { .. } | OpenedKind::Engine { .. } | OpenedKind::Sql { .. } => {
+                Stamps::default()
+            }
+        }
+    }
+
+    /// All rows in memory, with a role for each column, and the files that they come from. There may be none if it is said so.
+    pub(crate) fn read_whole(
+        self,
+        rows: Rows,
+        role: impl Fn(&str) -> Role,
+        progress: &Progress,
+    ) -> Result<(Table, Format, Vec<PathBuf>)> {
+        match self.0 {
+            OpenedKind::Files(data) => {
+                let files = data.files().to_vec();
+                let (table, format) = match rows {
+                    Rows::Some => data.read(role, progress)?,
+                    Rows::Any => data.read_even_empty(role, progress)?,
+                };
+                Ok((table, format, files))
+            }
+            OpenedKind::Columns { columns, format, readings, .. } => {
+                let (table, format) = with_roles(columns, format, &readings, role, progress)?;
+                if rows == Rows::Some && table.n_rows() == 0 {
+                    return Err(Error::input("the table has no rows"));
+                }
+                Ok((table, format, Vec::new()))
+            }
+            OpenedKind::Engine { .. } | OpenedKind::Sql { .. } => Err(engine::refuse("this")),
         }
     }
 
@@ -211,6 +328,7 @@ impl Opened {
     pub(crate) fn read(
         self,
         memory: Option<Memory>,
+        rows_of_database: RowsOfDatabase,
         role: impl Fn(&str) -> Role,
         is_asked: impl Fn(&str) -> bool,
         progress: &Progress,
@@ -225,27 +343,44 @@ impl Opened {
                         (table, format, None)
                     }
                 };
-                Ok(Loaded { table, format, files, spilled, elsewhere: None })
+                Ok(Loaded { table, format, files, spilled, elsewhere: None, sql: None })
             }
-            OpenedKind::Columns { columns, mut format, readings, .. } => {
-                progress.enter(Stage::Reading);
-                let with_role = |column: Column| {
-                    let (role, reading) = (role(column.name()), readings.of(column.name()).clone());
-                    column.with_role(role).read_as(reading)
-                };
-                let mut columns: Vec<Column> = columns.into_iter().map(with_role).collect::<Result<_>>()?;
-                format.settle(&mut columns, &readings);
-                let table = Table::new(columns)?;
+            OpenedKind::Columns { columns, format, readings, .. } => {
+                let (table, format) = with_roles(columns, format, &readings, role, progress)?;
                 if table.n_rows() == 0 {
                     return Err(Error::input("the table has no rows"));
                 }
-                progress.count_rows(table.n_rows() as u64);
-                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None })
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere: None, sql: None })
             }
-            OpenedKind::Engine { header, engine } => {
-                let (table, elsewhere) = Elsewhere::read(engine, &header, role, is_asked, progress)?;
+            OpenedKind::Engine { header, engine, readings } => {
+                let (table, elsewhere) =
+                    Elsewhere::read(engine, &header, &readings, role, is_asked, progress)?;
                 let (format, files) = (Format::text(b','), Vec::new());
-                Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere) })
+                Ok(Loaded { table, format, files, spilled: None, elsewhere: Some(elsewhere), sql: None })
+            }
+            OpenedKind::Sql { header, table: sql, engine, readings } => {
+                sql.check_columns(|name| role(name) == Role::QuasiIdentifier)?;
+                let mut format = Format { types: sql.types(), ..Format::text(b',') };
+                let stay = match engine {
+                    Some(engine) => engine == EngineJob::Database,
+                    None => rows_of_database == RowsOfDatabase::MayStay && sql.may_count(),
+                };
+                let (table, elsewhere) = if stay {
+                    let engine: Arc<dyn Engine> = Arc::clone(&sql) as Arc<dyn Engine>;
+                    let (mut table, elsewhere) =
+                        Elsewhere::read(engine, &header, &readings, role, is_asked, progress)?;
+                    format.settle_table(&mut table, &readings);
+                    (table, Some(elsewhere))
+                } else {
+                    progress.enter(Stage::Reading);
+                    let column =
+                        |name: &String| Column::new(name, role(name)).with_reading(readings.of(name).clone());
+                    let mut columns: Vec<Column> = header.iter().map(column).collect();
+                    sql.fetch(&mut columns, progress)?;
+                    format.settle(&mut columns, &readings);
+                    (with_rows(Table::new(columns)?, sql.name())?, None)
+                };
+                Ok(Loaded { table, format, files: Vec::new(), spilled: None, elsewhere, sql: Some(sql) })
             }
         }
     }

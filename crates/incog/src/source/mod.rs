@@ -13,6 +13,7 @@ mod json_lines;
 mod whole;
 mod data;
 pub mod engine;
+pub(crate) mod sql;
 mod input;
 mod hierarchy;
 
@@ -25,7 +26,7 @@ pub(crate) use engine::{Bindings, Engine};
 pub(crate) use hierarchy::HierarchyRows;
 pub use hierarchy::{parse_hierarchy, read_hierarchy};
 pub use input::Input;
-pub(crate) use input::Loaded;
+pub(crate) use input::{Loaded, Opened, Rows, RowsOfDatabase};
 pub use options::ReadOptions;
 
 use incog_core::table::Table;

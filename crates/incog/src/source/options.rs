@@ -10,7 +10,7 @@ use incog_core::{Error, Result};
 use indexmap::IndexMap;
 
 use crate::file::{FileFormat, encoding};
-use crate::job::{ColumnJob, Job};
+use crate::job::{ColumnJob, Job, patterns};
 
 /// How files and cells are to be read.
 #[derive(Debug, Clone, Default)]
@@ -72,7 +72,7 @@ pub(crate) struct Readings {
 impl Readings {
     /// How the cells of a column are read.
     pub(crate) fn of(&self, column: &str) -> &Reading {
-        self.of_columns.get(column).unwrap_or(&self.others)
+        patterns::longest(&self.of_columns, column).unwrap_or(&self.others)
     }
 }
 

@@ -154,7 +154,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
         let mut clusters = RowGroups::new(ground.trees.len());
         let mut seed = self.waiting.first().copied().unwrap_or(0);
         while !self.waiting.is_empty() {
-            progress.check()?;
+            progress.spend(256)?;
             seed = self.furthest(seed);
             let mut cluster = Cluster {
                 steps: vec![0; ground.trees.len()],
@@ -408,7 +408,7 @@ impl<'a, 'b> Clustering<'a, 'b> {
         waiting.sort_unstable();
         for at in waiting {
             for _ in 0..self.left[at as usize] {
-                progress.check()?;
+                progress.spend(1 + clusters.len() as u64 / 8)?;
                 let added = |number: usize| match changed.get(&number) {
                     Some(cluster) => self.added(cluster, at),
                     None => {

@@ -22,7 +22,7 @@ pub(in crate::algorithm) fn merge_rest(
     let mut is_merged = vec![false; groups.len()];
     let mut measured = ground.no_rows();
     let is_admitted = loop {
-        progress.check()?;
+        progress.spend(1 + groups.len() as u64 / 8)?;
         measured.clear();
         for &(cell, rows) in &rows {
             measured.push(ground.facts(cell), u64::from(rows));

@@ -38,6 +38,7 @@
 pub(crate) mod tuning;
 mod bounds;
 mod node_boxes;
+mod open;
 mod guess;
 
 use std::cmp::{Ordering, Reverse};

@@ -135,7 +135,7 @@ impl Moves<'_> {
         let gains: Vec<Option<f64>> = moves
             .par_iter()
             .map(|step| {
-                self.progress.check()?;
+                self.progress.spend(self.problem.source.n_rows())?;
                 let after = self.after(levels, statistics, attribute, &rest, step)?;
                 Ok(after.map(|(_, after)| self.aim.cost(statistics) - self.aim.cost(&after)))
             })

@@ -6,6 +6,7 @@
 //! | [`Dates`] | `2003-04`, `2003-Q2`, `2003`, `2000s` |
 //! | [`Intervals`] | `[35, 40)`, `[30, 40)`, `[20, 40)` |
 //! | [`Tree`] | whatever the tree says |
+//! | [`Classification`] | `E11.9` becomes `E11`, `E08-E14`, `E00-E90` |
 //! | suppression | `*` |
 //!
 //! Every spec is a function from a value to its labels, so the hierarchy made from it is total and nested by
@@ -13,12 +14,14 @@
 //! end in `*`. A missing value (an empty cell) has a branch of its own: [`MISSING`] at every level below the top,
 //! unless the user names it otherwise. The empty text, where there is such a thing, has the same labels above level 0.
 
+mod builtin;
 mod dates;
 mod intervals;
 mod mask;
 mod tree;
 
 pub use crate::value::Decimal;
+pub use builtin::{Builtin, Classification};
 pub use dates::{DateLevel, Dates};
 pub use intervals::{IntervalKind, Intervals};
 pub use mask::{LONGER, Mask, MaskFrom};
@@ -76,6 +79,8 @@ pub enum Spec {
     Mask(Mask),
     /// A tree of labels.
     Tree(Tree),
+    /// Codes of a public classification.
+    Codes(Classification),
     /// Kept, or `*`.
     Suppression,
 }
@@ -99,6 +104,7 @@ impl Spec {
                 tree = rule.fitted(column);
                 &tree
             }
+            Spec::Codes(classification) => classification,
             Spec::Suppression => &Nothing,
         };
         // Where nobody says what missing values are called, it is something that is no value.
@@ -116,7 +122,7 @@ impl Spec {
         let values = match self {
             Spec::Intervals(intervals) => intervals.declared_values(limit)?,
             Spec::Tree(tree) => tree.leaves().map(str::to_owned).collect(),
-            Spec::Dates(_) | Spec::Mask(_) | Spec::Suppression => return None,
+            Spec::Dates(_) | Spec::Mask(_) | Spec::Codes(_) | Spec::Suppression => return None,
         };
         (values.len() as u64 <= limit).then_some(values)
     }

@@ -14,6 +14,8 @@
 //! Where the source has counts only, every look at the records is a question to somebody else. So whatever it answers is kept if it
 //! is of use, and after [some questions](tuning::FEW_SCANS) all groups at the bottom are asked for: if there is room for them, that is the last one.
 //!
+//! A source that would rather judge than hand over groups is asked for their sizes first ([`told`]).
+//!
 //! Where one node is looked for and rows may be suppressed, small sets are judged without making the node's groups, which are
 //! hardly ever used again: then there is nothing to keep. But then the search knows what it will ask, and sets are made for that
 //! beforehand instead of halfway ([`plan`]).
@@ -29,10 +31,13 @@
 //! the source has [room](crate::frequency::FrequencySource::room) for.
 
 mod general;
+mod node_judge;
 mod plan;
 mod refused;
 mod small;
+mod told;
 
+pub(crate) use node_judge::{Forecast, NodeJudge, Sizes, Verdict};
 pub use refused::refused_rows;
 
 use std::cmp::Reverse;
@@ -48,6 +53,7 @@ use crate::privacy::Judgement;
 use general::General;
 use plan::Planning;
 use small::Small;
+use told::Told;
 
 /// The most groups that are worth keeping of a set made from `n` groups.
 fn most_worth_keeping(share: Share, n: usize) -> usize {
@@ -126,7 +132,8 @@ fn open<'a>(
     let counts_in_bytes = least.is_some_and(|k| largest(k) <= u64::from(u8::MAX));
     let least = least.filter(|&k| largest(k) <= u64::from(u32::MAX));
     let width = problem.source.layout().width();
-    let options = JudgeOptions { problem, attributes, keep, room };
+    let told = Told::of(problem)?;
+    let options = JudgeOptions { problem, attributes, keep, room, told };
     Ok(match (width, least) {
         (KeyWidth::U64, Some(k)) if counts_in_bytes => options.judge(Small::<u64, u8>::new(problem, k, room)),
         (KeyWidth::U64, Some(k)) => options.judge(Small::<u64, u32>::new(problem, k, room)),
@@ -145,93 +152,13 @@ struct JudgeOptions<'a, 'b> {
     attributes: &'b [usize],
     keep: Keep,
     room: MemoryBudget,
+    told: Option<Told>,
 }
 
 impl<'a> JudgeOptions<'a, '_> {
     fn judge<G: Groups + 'a>(self, groups: G) -> Box<dyn NodeJudge + 'a> {
         Box::new(SnapshotJudge::new(groups, self))
     }
-}
-
-/// What a policy says of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
-    /// Does it hold?
-    pub(crate) holds: bool,
-    /// The rows that would be suppressed, if all were counted.
-    pub(crate) refused_rows: Option<u64>,
-    /// How many groups there are; about as many, if not all were counted.
-    pub(crate) n_groups: usize,
-}
-
-/// The sizes of a node's groups, added up.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    /// How many groups are released,
-    pub(crate) n_released: u64,
-    /// and the sum of their squares.
-    pub(crate) squares: u128,
-    /// For each row, released or not, the rows of its group, or `least` if that is more; added up.
-    pub(crate) floor: u128,
-    /// For each group, released or not, its rows, or `least` if that is less; added up.
-    pub(crate) capped: u64,
-}
-
-impl Sizes {
-    /// Adds `n_groups` groups of `rows` rows each.
-    fn add(&mut self, rows: u64, n_groups: u64, least: u64) {
-        self.floor += u128::from(rows) * u128::from(rows.max(least)) * u128::from(n_groups);
-        self.capped += rows.min(least) * n_groups;
-    }
-
-    /// Counts `n_groups` groups of `rows` rows each as released.
-    fn release(&mut self, rows: u64, n_groups: u64) {
-        self.n_released += n_groups;
-        self.squares += u128::from(rows) * u128::from(rows) * u128::from(n_groups);
-    }
-}
-
-/// What a search expects to ask about.
-#[derive(Debug)]
-pub(crate) struct Forecast<'a> {
-    /// Nodes such as it will ask about, one as likely as the other.
-    pub(crate) nodes: Vec<Grouping>,
-    /// About how many it will ask about.
-    pub(crate) n_asked: f32,
-    /// For each attribute what each level adds to a node's extent, which grows with the logarithm of its groups.
-    pub(crate) extents: &'a [Vec<f32>],
-}
-
-impl Forecast<'_> {
-    fn extent(&self, node: &Grouping) -> f32 {
-        node.iter().map(|(attribute, level)| self.extents[attribute][usize::from(level)]).sum()
-    }
-}
-
-/// A judge that also says what would be suppressed. Nodes are groupings of all its attributes: it knows no lattice.
-pub(crate) trait NodeJudge {
-    /// Is it of any use to tell what will be asked?
-    fn uses_forecasts(&self) -> bool;
-
-    /// Prepares for what will be asked, most likely. Verdicts are the same without.
-    fn expect(&mut self, forecast: &Forecast<'_>) -> Result<()>;
-
-    /// What the policy says of a node.
-    fn verdict(&mut self, node: &Grouping) -> Result<Verdict>;
-
-    /// The largest k up to `most` that the node satisfies within the policy's budget, whatever k that asks for; `most` must not
-    /// be larger than that.
-    fn largest_k(&mut self, node: &Grouping, most: u64) -> Result<u64>;
-
-    /// The groups that are left out at the node that was judged last, which must hold.
-    fn refused(&self) -> Result<FrequencySet>;
-
-    /// The sizes of the groups of the node that was judged last, if they were all counted, and sizes were to be. `least` is
-    /// the fewest rows of a group that is released.
-    fn sizes(&self, least: u64) -> Result<Sizes>;
-
-    /// What was done so far.
-    fn work(&self) -> Work;
 }
 
 /// A judge of all attributes for the search for one node.
@@ -352,6 +279,9 @@ struct SnapshotJudge<'a, G: Groups> {
     /// were too many to be kept.
     not_worth_keeping: Vec<(Grouping, usize)>,
     planning: Planning,
+    /// How the source tells of groups that it does not hand over.
+    told: Option<Told>,
+    problem: Problem<'a>,
     /// Nodes that were judged while sets are yet to be planned, and how many groups they have.
     counted: Vec<(Grouping, usize)>,
     n_records: usize,
@@ -364,7 +294,7 @@ struct SnapshotJudge<'a, G: Groups> {
 
 impl<'a, G: Groups> SnapshotJudge<'a, G> {
     fn new(groups: G, options: JudgeOptions<'a, '_>) -> Self {
-        let JudgeOptions { problem, attributes, keep, room } = options;
+        let JudgeOptions { problem, attributes, keep, room, told } = options;
         let mut bottom = Grouping::NOTHING;
         attributes.iter().for_each(|&attribute| bottom.set(attribute, 0));
         let layout = problem.source.layout();
@@ -386,6 +316,8 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
             masks: Vec::new(),
             not_worth_keeping: Vec::new(),
             planning: Planning::NotYet,
+            told,
+            problem,
             counted: Vec::new(),
             n_records,
             has_counts_only: problem.source.keys().is_none() && problem.source.records().is_none(),
@@ -428,7 +360,8 @@ impl<'a, G: Groups> SnapshotJudge<'a, G> {
 
     /// A source for a node, near enough: made if there is none.
     fn near_source(&mut self, to: &Grouping) -> Result<Option<usize>> {
-        if self.planning.is_on() {
+        // Where the source judges, nothing is fetched that was not asked for.
+        if self.planning.is_on() || self.told.is_some() {
             return Ok(self.source(to));
         }
         let n_bits = self.layout.n_bits_at(to);
@@ -598,6 +531,12 @@ impl<G: Groups> NodeJudge for SnapshotJudge<'_, G> {
     fn verdict(&mut self, to: &Grouping) -> Result<Verdict> {
         self.work.count_node();
         let source = self.near_source(to)?;
+        if let (None, Some(told)) = (source, &self.told)
+            && let Some(n_groups) = told.fails(self.problem, to)?
+        {
+            self.note(source);
+            return Ok(Verdict { holds: false, refused_rows: None, n_groups });
+        }
         let set = source.map(|at| &self.kept[at].set);
         if let Some(n_groups) = self.groups.fails_early(set, to)? {
             self.note(source);

@@ -76,7 +76,9 @@ fn slope(
 impl<G: Groups> SnapshotJudge<'_, G> {
     /// Can sets be planned? Not where groups of failing nodes are made: those serve others.
     pub(super) fn can_plan(&self) -> bool {
-        self.groups.verdict_only() && matches!(self.planning, Planning::NotYet | Planning::Begun)
+        self.told.is_none()
+            && self.groups.verdict_only()
+            && matches!(self.planning, Planning::NotYet | Planning::Begun)
     }
 
     /// Are so few records distinct, by a sample, that all is small once equal ones are put together? Otherwise large tables have their

@@ -23,11 +23,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 
+use incog_core::hierarchy::Hierarchy;
 use incog_core::table::label::EMPTY_TEXT;
 use incog_core::{ErrorKind, Result};
 
 use crate::describe::workbench::containment::{Containment, containment, is_mask};
 use crate::describe::workbench::{Subject, paths};
+use crate::plan::by_counts;
 use crate::plan::hierarchies;
 use crate::source::HierarchyRows;
 
@@ -115,22 +117,15 @@ impl Subject<'_> {
 
     /// The rows of the file, or what the rule makes; nothing but a finding where the rule cannot make them.
     fn rows(&self, findings: &mut Findings) -> Result<Option<PathRows>> {
+        if by_counts::is_by_counts(&self.spec) {
+            return made(self.hierarchy(), findings);
+        }
         let Some(file) = &self.spec.file else {
             let rule = hierarchies::rule(self.job, self.name, &self.spec, self.shared)?;
             if self.data.is_none() && rule.declared_values(super::MAX_DECLARED).is_none() {
                 self.build(&rule)?;
             }
-            return match self.build(&rule) {
-                Ok(hierarchy) => Ok(Some(PathRows {
-                    labels: paths(&hierarchy).into_iter().map(owned).collect(),
-                    lines: Vec::new(),
-                })),
-                Err(error) if error.kind() == ErrorKind::Input => {
-                    findings.add("total", Verdict::Fail, error.to_string());
-                    Ok(None)
-                }
-                Err(error) => Err(error),
-            };
+            return made(self.build(&rule), findings);
         };
         let path = self.job.resolve(file);
         let mut reader = HierarchyRows::open(&path, self.name)?;
@@ -508,5 +503,19 @@ impl Findings {
         let says =
             format!("{n} of {} values do not occur in the data; loss counts them all the same", values.len());
         self.add("values without data", Verdict::Note, says);
+    }
+}
+/// The rows that a rule makes; a finding where it cannot make them.
+fn made(hierarchy: Result<Hierarchy>, findings: &mut Findings) -> Result<Option<PathRows>> {
+    match hierarchy {
+        Ok(hierarchy) => Ok(Some(PathRows {
+            labels: paths(&hierarchy).into_iter().map(owned).collect(),
+            lines: Vec::new(),
+        })),
+        Err(error) if error.kind() == ErrorKind::Input => {
+            findings.add("total", Verdict::Fail, error.to_string());
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }

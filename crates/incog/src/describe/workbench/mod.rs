@@ -25,7 +25,8 @@ use incog_core::table::label::EMPTY_TEXT;
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, Progress, Result};
 
-use crate::job::{ColumnJob, HierarchyJob, Job, Mistakes, Paths, RoleJob};
+use crate::job::{ColumnJob, HierarchyJob, Job, Mistakes, Paths, RoleJob, patterns};
+use crate::plan::by_counts;
 use crate::plan::hierarchies;
 use crate::plan::mask_length::{self, Holders, SharedLength};
 use crate::plan::notation;
@@ -56,6 +57,8 @@ pub struct Subject<'a> {
 impl Bench {
     /// The hierarchies of all quasi-identifiers of a job, or of one.
     pub fn of_job(job: &Job, column: Option<&str>, progress: &Progress) -> Result<Self> {
+        let named = named(job)?;
+        let job = named.as_ref().unwrap_or(job);
         let names: Vec<&str> = job
             .columns
             .iter()
@@ -152,6 +155,18 @@ impl Bench {
     }
 }
 
+/// The same job with the columns of the data in the place of patterns; nothing where it has none.
+fn named(job: &Job) -> Result<Option<Job>> {
+    if !job.columns.keys().any(|name| patterns::is_pattern(name)) {
+        return Ok(None);
+    }
+    let data = Data::open(&job.inputs(), ReadOptions::of_job(job)?)?;
+    let (mut named, mut mistakes) = (job.clone(), Mistakes::default());
+    patterns::resolve(&mut named, data.header(), &mut mistakes);
+    mistakes.stop()?;
+    Ok(Some(named))
+}
+
 /// The data, which must have these columns.
 fn read(paths: &[PathBuf], options: ReadOptions, columns: &[String], progress: &Progress) -> Result<Table> {
     let data = Data::open(paths, options)?;
@@ -184,21 +199,27 @@ impl Subject<'_> {
 
     /// The hierarchy with a leaf for every value it knows of.
     fn hierarchy(&self) -> Result<Hierarchy> {
+        if by_counts::is_by_counts(&self.spec) {
+            let key = ["columns", self.name, "hierarchy"];
+            let data = self.data.ok_or_else(|| self.needs_data())?;
+            return by_counts::hierarchy(self.job, &key, &self.spec, data, Holders::Rows);
+        }
         if let Some(file) = &self.spec.file {
             return source::read_hierarchy(&self.job.resolve(file), self.name);
         }
         self.build(&hierarchies::rule(self.job, self.name, &self.spec, self.shared)?)
     }
 
+    fn needs_data(&self) -> Error {
+        Error::input(format!("column `{}`: the rule needs the values of the data", self.name))
+            .with_hint("name the data with --against DATA")
+    }
+
     /// What a rule makes of the values of the data and of those that it declares itself.
     fn build(&self, rule: &Spec) -> Result<Hierarchy> {
         let declared = rule.declared_values(MAX_DECLARED);
         if self.data.is_none() && declared.is_none() {
-            return Err(Error::input(format!(
-                "column `{}`: the rule needs the values of the data",
-                self.name
-            ))
-            .with_hint("name the data with --against DATA"));
+            return Err(self.needs_data());
         }
         let mut values = match self.data {
             Some(data) => data.clone(),

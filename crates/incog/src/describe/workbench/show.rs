@@ -9,6 +9,13 @@ use crate::describe::workbench::{Subject, paths};
 use crate::report::search::width_of;
 
 impl Subject<'_> {
+    /// Each value with its labels, from level 0 up.
+    pub fn paths(&self) -> Result<Vec<Vec<String>>> {
+        let hierarchy = self.hierarchy()?;
+        let paths = paths(&hierarchy).into_iter();
+        Ok(paths.map(|path| path.iter().map(|label| printable(label)).collect()).collect())
+    }
+
     /// How many labels each level has, and the labels of up to `limit` values at every level.
     pub fn show(&self, limit: usize) -> Result<String> {
         let hierarchy = self.hierarchy()?;

@@ -79,8 +79,12 @@ impl Record {
         }
         record.hierarchies = hierarchies(job, None, None).unwrap_or_default();
         record.scores.extend(self.known_scores(job, table, seen, rows));
-        let file =
-            FilePart { name: None, sha256: hex::hex(&seen.sha256), rows, columns: seen.columns.clone() };
+        let file = FilePart {
+            name: None,
+            sha256: seen.sha256.as_ref().map_or_else(String::new, |digest| hex::hex(digest)),
+            rows,
+            columns: seen.columns.clone(),
+        };
         for part in record.tables.values_mut() {
             part.file = file.clone();
             part.quasi_identifiers.clone_from(&quasi_identifiers);
@@ -144,15 +148,20 @@ impl Record {
             (Some(_), Some(_), Some(_)) => {}
             _ => return says("claims.fewest_persons", "persons are counted, or they are not".into()),
         }
-        let released = job.columns.iter().filter(|(_, column)| column.role != RoleJob::Identifier);
-        let released = released.filter(|(name, _)| job.policy.unit.as_ref() != Some(*name));
+        let is_unit = |name: &String| job.policy.unit.as_ref() == Some(name);
+        let released = job.columns.iter().filter(|(name, column)| {
+            column.replace.is_some() || (column.role != RoleJob::Identifier && !is_unit(name))
+        });
         if released.clone().count() != seen.columns.len()
             || !released.clone().all(|(name, _)| seen.columns.contains(name))
         {
             return says("release.columns", "the columns are not those that the job releases".into());
         }
         let seed = self.local().and_then(|local| local.seed_hmac_sha256.as_ref());
+        // Rows that stay in a database are read by nobody who could make a digest of them.
+        let is_in_database = self.places.as_ref().is_some_and(|places| places.input.is_some());
         let digests = [("input.hmac_sha256".to_owned(), &table.input_hmac_sha256)].into_iter();
+        let digests = digests.filter(|(_, digest)| !(is_in_database && digest.is_empty()));
         self.contradiction_in_digests(
             digests.chain(seed.map(|digest| ("local.seed_hmac_sha256".to_owned(), digest))),
         )

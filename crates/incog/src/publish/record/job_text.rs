@@ -39,6 +39,8 @@ impl JobText {
     ) -> Result<Self> {
         let mut job = job.clone();
         job.input.path = Paths::One("-".into());
+        // Where the rows are is said elsewhere, and who may read them nowhere.
+        (job.input.url, job.input.table, job.input.query, job.input.engine) = (None, None, None, None);
         // What is released does not depend on it.
         job.input.memory = None;
         job.search.cube_file = None;

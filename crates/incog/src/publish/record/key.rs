@@ -84,6 +84,16 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
+    /// A key for one purpose, from which this one cannot be told.
+    pub(crate) fn subkey(&self, purpose: &str) -> [u8; 32] {
+        self.digest("subkey", &[purpose.as_bytes()])
+    }
+
+    /// The key that identifiers are replaced under.
+    pub(crate) fn of_pseudonyms(&self) -> [u8; 32] {
+        self.subkey("pseudonyms")
+    }
+
     /// A keyed digest of a table: its columns' names, their values in order of first appearance, and a digest of which stands
     /// where; of identifiers a digest of their cells, one after the other.
     pub(crate) fn digest_of(&self, table: &Table, spilled: Option<&Spilled>) -> Result<[u8; 32]> {

@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 use crate::job::ReleaseKind;
 use crate::plan::requirements::RequirePart;
 use crate::publish::record::{
-    ClaimsPart, FilePart, LocalPart, RecodingPart, Record, SensitivePart, TablePart,
+    ClaimsPart, FilePart, LocalPart, PlacesPart, RecodingPart, Record, SensitivePart, TablePart,
 };
 
 /// The parts that both layouts have.
@@ -31,6 +31,7 @@ struct Shared {
     hierarchies: BTreeMap<String, String>,
     job: String,
     job_hmac_sha256: String,
+    places: Option<PlacesPart>,
     publisher: Option<String>,
 }
 
@@ -103,6 +104,7 @@ impl Record {
         ] {
             parts[key] = part;
         }
+        put_if_any(&mut parts, "places", &self.places, self.places.is_some());
         put_if_any(&mut parts, "publisher", &self.publisher, self.publisher.is_some());
         parts
     }
@@ -231,7 +233,7 @@ fn with_shared(
     group_sizes: Vec<(u64, u64)>,
     suppressed: u64,
 ) -> Record {
-    let Shared { record, tool, scores, hierarchies, job, job_hmac_sha256, publisher } = shared;
+    let Shared { record, tool, scores, hierarchies, job, job_hmac_sha256, places, publisher } = shared;
     Record {
         record,
         tool,
@@ -244,6 +246,7 @@ fn with_shared(
         hierarchies,
         job,
         job_hmac_sha256,
+        places,
         publisher,
     }
 }

@@ -17,6 +17,7 @@
 //! | `group_sizes` | how many groups have how many rows | anybody | nothing |
 //! | `input.rows`, `suppressed_rows` | rows of the data, rows left out | with the data | how many rows were left out, not whose |
 //! | `input.hmac_sha256` | a *keyed* digest of the data | the publisher, with the key | nothing without the key |
+//! | `places` | where data and release are, and where groups were counted and the release verified, if one of them is in a database | nobody; digests of what nobody has read as bytes are empty then | names of the server, the database and the tables, without whoever logged in |
 //! | `levels` | the generalization | with the job and the data | that no finer one that is better could be published; at the top of a mask without `length`, its length (below) |
 //! | `local` | instead of `levels`: how many rows of a column stand at which level, a *keyed* digest of the seed | with the job and the data; the digest with the key | nothing that a reader with the hierarchies cannot count; levels of a mask as above |
 //! | `scores` | the cost by every metric | those of levels and group sizes anybody, the others with the job and the data | losses count the values below a label, also those that only suppressed rows have: they are rounded to four decimals, which says little, but not nothing. Precision and distortion depend on how high hierarchies are, and so tell the length of a mask (below) |
@@ -48,7 +49,9 @@ mod seal;
 mod signature;
 
 pub use key::Key;
-pub use parts::{ClaimsPart, FilePart, LocalColumnPart, LocalPart, RecodingPart, SensitivePart, TablePart};
+pub use parts::{
+    ClaimsPart, FilePart, LocalColumnPart, LocalPart, PlacesPart, RecodingPart, SensitivePart, TablePart,
+};
 pub use seal::Trust;
 pub use signature::{PrivateKey, PublicKey};
 
@@ -68,7 +71,7 @@ use sha2::{Digest, Sha256};
 
 use crate::claim::measured::LocalRelease;
 use crate::file;
-use crate::job::{AnyJob, DatabaseJob, Job, Lines};
+use crate::job::{AnyJob, DatabaseJob, Job, Lines, Mistakes, patterns};
 use crate::plan::Plan;
 use crate::plan::requirements;
 
@@ -117,6 +120,8 @@ pub struct Record {
     pub job: String,
     /// HMAC-SHA-256 of the job with its lists of values, with the publisher's key.
     pub job_hmac_sha256: String,
+    /// Where data and release are, where one of them is in a database.
+    pub places: Option<PlacesPart>,
     /// The public key of who signed it, if anybody did.
     pub publisher: Option<String>,
 }
@@ -128,8 +133,8 @@ pub(crate) struct Observed<'a> {
     pub(crate) report: &'a Report,
     /// The released columns.
     pub(crate) columns: Vec<String>,
-    /// SHA-256 of the file.
-    pub(crate) sha256: [u8; 32],
+    /// SHA-256 of the file; of a table in a database there is none.
+    pub(crate) sha256: Option<[u8; 32]>,
     /// The keyed digest of the input, if it has been made.
     pub(crate) input: Option<[u8; 32]>,
 }
@@ -159,7 +164,7 @@ impl Record {
         let table = TablePart {
             file: FilePart {
                 name: None,
-                sha256: hex(&seen.sha256),
+                sha256: seen.sha256.as_ref().map_or_else(String::new, |digest| hex(digest)),
                 rows: costs.n_rows - statistics.suppressed_rows,
                 columns: seen.columns.clone(),
             },
@@ -170,7 +175,9 @@ impl Record {
             input_rows: costs.n_rows,
             input_hmac_sha256: match (seen.input, key) {
                 (Some(digest), _) => hex(&digest),
-                (None, Some(key)) => hex(&key.digest_of(&plan.table, plan.spilled.as_deref())?),
+                // What never was here, or not whole, has no digest.
+                (None, Some(_)) if plan.sql.is_some() => String::new(),
+                (None, Some(key)) => hex(&key.digest_of(&*plan.collected()?, plan.spilled.as_deref())?),
                 (None, None) => String::new(),
             },
             removed_rows: statistics.suppressed_rows,
@@ -204,6 +211,7 @@ impl Record {
             hierarchies: hierarchies(job, None, key)?,
             job_hmac_sha256: hmac_sha256,
             job: text,
+            places: PlacesPart::of(plan),
             publisher: None,
         })
     }
@@ -224,6 +232,11 @@ impl Record {
             RecodingPart::Local(local) => Some(local),
             RecodingPart::Levels(_) | RecodingPart::Clusters { .. } => None,
         }
+    }
+
+    /// The content of its file as one JSON object, without seal, signature and checksum, which take the publisher's keys.
+    pub fn to_json(&self) -> String {
+        json::canonical(&self.to_value())
     }
 
     /// The first key in which this record, which somebody wrote, differs from one that was made anew. Digests that take the
@@ -248,6 +261,8 @@ impl Record {
         // Another version of incog may have written it, and whoever signed it has signed it; that is no difference.
         anew.tool.clone_from(&self.tool);
         anew.publisher.clone_from(&self.publisher);
+        // A release may be copied, and its data may move.
+        anew.places.clone_from(&self.places);
         difference(&self.to_value(), &anew.to_value(), "")
     }
 
@@ -277,6 +292,13 @@ impl Record {
     /// The levels that another release of this job would have if it were made like this one; none if recoding is local. Fails if the
     /// job has other quasi-identifiers, or, as far as the key can tell, other hierarchies.
     pub(crate) fn levels_for(&self, job: &Job, key: Option<&Key>) -> Result<Option<&BTreeMap<String, u8>>> {
+        // The record's job names the columns that patterns had.
+        let mut named = job.clone();
+        if let Ok(AnyJob::Table(recorded)) = self.job() {
+            let header: Vec<String> = recorded.columns.keys().cloned().collect();
+            patterns::resolve(&mut named, &header, &mut Mistakes::default());
+        }
+        let job = &named;
         let quasi = job.quasi_identifiers();
         let is_alike = match &self.recoding {
             RecodingPart::Levels(levels) => {

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::measured::{LocalColumn, LocalRelease};
 use crate::job::ReleaseKind;
+use crate::plan::Plan;
 use crate::plan::requirements::RequirePart;
 use crate::publish::record::Key;
 use crate::publish::record::hex::hex;
+use crate::source::sql::place_of_url;
 
 /// One table of a release.
 ///
@@ -46,6 +48,48 @@ pub struct TablePart {
     /// What its quasi-identifiers lost, between 0 and 1, where there are other tables. Of one table it is in the scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<String>,
+}
+
+/// Where data and release are, where one of them is in a database. Without whoever logged in, and without passwords.
+///
+/// ```no_run
+/// use incog::{Record, Trust};
+///
+/// let record = Record::read("release.incog.json".as_ref(), Trust::default())?;
+/// assert_eq!(record.places.unwrap().verified_in, "PostgreSQL");
+/// # Ok::<(), incog::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PlacesPart {
+    /// The database of the data, and the table or "the query".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<(String, String)>,
+    /// The database of the release, and its table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<(String, String)>,
+    /// Where groups were counted: the database's kind, or "memory".
+    pub counted_in: String,
+    /// Where the release was verified: the database's kind, or "memory".
+    pub verified_in: String,
+}
+
+impl PlacesPart {
+    /// Where the data of a plan are and its release goes; nothing to say of files.
+    pub(crate) fn of(plan: &Plan) -> Option<Self> {
+        let input = plan.sql.as_ref().map(|sql| (sql.place().to_owned(), sql.name().to_owned()));
+        let output = plan
+            .job
+            .output
+            .as_ref()
+            .and_then(|output| Some((place_of_url(output.url.as_deref()?)?, output.table.clone()?)));
+        if input.is_none() && output.is_none() {
+            return None;
+        }
+        let engine = if plan.elsewhere.is_some() { "PostgreSQL" } else { "memory" };
+        Some(PlacesPart { input, output, counted_in: engine.to_owned(), verified_in: engine.to_owned() })
+    }
 }
 
 /// A released file.

@@ -42,6 +42,8 @@ use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
 #[cfg(feature = "parquet")]
+use crate::source::CellType;
+#[cfg(feature = "parquet")]
 use crate::source::Format;
 use crate::source::spill::Memory;
 use crate::system::{is_of_process, usual_file};
@@ -101,7 +103,11 @@ pub(crate) fn to_record_batches<R: Labels>(
     let Layout::Typed { columns, .. } = Layout::new(form, format, table, released) else {
         return Err(Error::new(ErrorKind::Internal, "typed columns have no types"));
     };
-    parquet::to_record_batches(verified.release(), &columns)
+    // Categories stay categories, whether they are generalized or not.
+    let is_dictionary =
+        |&(at, _): &(usize, bool)| matches!(format.type_of(at), CellType::Kept(of) if of.is_dictionary());
+    let dictionaries: Vec<bool> = released.iter().map(is_dictionary).collect();
+    parquet::to_record_batches(verified.release(), &columns, &dictionaries)
 }
 
 fn write_labels(

@@ -42,8 +42,12 @@ pub(super) fn write_ipc(
     writer.finish()
 }
 
-/// A release as record batches, rows as they come.
-pub(super) fn to_record_batches(release: &dyn Labels, wanted: &[Wanted]) -> Result<Vec<RecordBatch>> {
+/// A release as record batches, rows as they come; of each column, whether it is a dictionary.
+pub(super) fn to_record_batches(
+    release: &dyn Labels,
+    wanted: &[Wanted],
+    dictionaries: &[bool],
+) -> Result<Vec<RecordBatch>> {
     let columns = TypedColumn::all(release, wanted, FileFormat::Arrow)?;
     let types = types(&columns);
     let codes = |at: usize| {
@@ -52,7 +56,7 @@ pub(super) fn to_record_batches(release: &dyn Labels, wanted: &[Wanted]) -> Resu
         codes
     };
     let codes: Vec<Vec<u32>> = (0..columns.len()).into_par_iter().map(codes).collect();
-    to_batches(&released(&columns, &types), &codes)
+    to_batches(&released(&columns, &types), &codes, dictionaries)
 }
 
 /// The types of columns that did not come with one; text has none here.

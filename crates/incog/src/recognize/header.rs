@@ -3,11 +3,46 @@
 use std::path::Path;
 
 use incog_core::table::label::EMPTY_TEXT;
-use incog_core::table::{Column, Table};
-use incog_core::{Error, Result};
+use incog_core::table::{Column, Role, Table};
+use incog_core::{Error, Progress, Result};
 
-use crate::describe::propose;
-use crate::describe::values::{is_date, is_number, is_other_date, is_year};
+use crate::job::Job;
+use crate::recognize::propose;
+use crate::recognize::values::{is_date, is_number, is_other_date, is_year};
+use crate::source::{Data, ReadOptions};
+
+/// Is it known that the first line of a file holds the names of its columns?
+///
+/// ```
+/// use incog::{FirstLine, Init, Progress};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let data = folder.path().join("patients.csv");
+/// # std::fs::write(&data, "age,zip\n34,53715\n36,53715\n51,53703\n58,53706\n").unwrap();
+/// let init = Init::new(&data, None, FirstLine::Unknown, &Progress::new())?;
+/// assert_eq!(init.profile.rows, 4);
+/// # Ok::<(), incog::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstLine {
+    /// Somebody says so.
+    Names,
+    /// The file must show it.
+    Unknown,
+}
+
+/// The table in the data of a job, and what was found out of its files. The one place here that knows how files are read.
+pub(crate) fn read(job: &Job, first_line: FirstLine, progress: &Progress) -> Result<(Table, Vec<String>)> {
+    let data = Data::open(&job.inputs(), ReadOptions::of_job(job)?)?;
+    let path = data.files()[0].clone();
+    let (table, format) = data.read(|_| Role::Other, progress)?;
+    // Other formats have a place of their own for names.
+    let is_text = format.file.is_delimited();
+    if first_line == FirstLine::Unknown && job.input.names.is_none() {
+        check_header(&path, &table, is_text)?;
+    }
+    Ok((table, format.notes))
+}
 
 /// Names of columns are shown and written down; the cells of a first row that is taken for a header must not be.
 ///
@@ -17,7 +52,7 @@ use crate::describe::values::{is_date, is_number, is_other_date, is_year};
 ///
 /// What can still go wrong: a first row without a header in which some cell happens to be unlike all others of its column, and no
 /// cell is like them.
-pub(super) fn check_header(path: &Path, table: &Table, is_text: bool) -> Result<()> {
+pub(crate) fn check_header(path: &Path, table: &Table, is_text: bool) -> Result<()> {
     let n_columns = table.columns().len();
     let n_cells = table.columns().iter().filter(|column| looks_like_a_cell(column)).count();
     let is_written_alike = |column: &Column| looks_like_a_cell(column) || has_the_shape_of_cells(column);
