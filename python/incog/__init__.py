@@ -49,7 +49,7 @@ from .models import (
 from .profiles import ColumnProfile, Exposure, Profile, profile
 from .releases import Recoding, Release, anonymize
 from .reports import Finding, Findings, Measured, Record, Report
-from .searches import Comparison, Frontier, Lattice, Node, Point, compare, search
+from .searches import Compared, Comparison, Frontier, Lattice, Node, Point, compare, search
 
 __version__: str = _incog.VERSION
 
@@ -86,6 +86,7 @@ __all__ = [
     "Anonymizer",
     "Cancelled",
     "ColumnProfile",
+    "Compared",
     "Comparison",
     "DatabaseRelease",
     "Error",

@@ -49,7 +49,9 @@ def verify(
     >>> bool(found), found.smallest_group
     (False, 1)
     >>> print(found.findings[0])
-    FAIL  2-anonymity relative to zip (the smallest group has 1 rows)
+    FAIL  2-anonymity relative to zip (the smallest group has 1 row)
+    >>> found.verdict
+    'does not hold: 1 of 1 claim fails, first of all that 2-anonymity relative to zip'
     """
     check_names(policy)
     taken = table(release)
@@ -81,7 +83,8 @@ def verify(
                 local,
                 callback,
             )
-    return reports.findings(*told)
+    found, said, text = told
+    return reports.findings(found, json.loads(said), text)
 
 
 def _claims(policy: Mapping[str, Any]) -> str:

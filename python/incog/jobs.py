@@ -32,9 +32,11 @@ class Published:
     record: Path | None
     report: reports.Report
     findings: reports.Findings = field(repr=False)
+    #: What `incog anonymize` says of it.
+    text: str = field(repr=False, default="")
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.report}"
+        return self.text
 
     def _repr_html_(self) -> str:
         return _html.heading(str(self.path)) + self.report._repr_html_()
@@ -42,7 +44,7 @@ class Published:
 
 def _published(made: _incog.Published) -> Published:
     report = reports.report(made.report, made.text)
-    return Published(made.path, made.record, report, reports.findings(made.findings, made.text))
+    return Published(made.path, made.record, report, reports.verified(made.findings, report), made.summary)
 
 
 class Job:

@@ -86,9 +86,9 @@ class Release:
         self._frame: Any = None
         self._report: reports.Report | None = None
         self._record: reports.Record | None = None
-        for note in self.report.notes:
+        for note in made.notes:
             logger.warning("%s", note)
-        logger.info("%d rows released, %d suppressed", self.report.released_rows, self.report.suppressed_rows)
+        logger.info("%d rows released, %d suppressed", len(made), made.suppressed_rows)
 
     @property
     def frame(self) -> Any:
@@ -116,7 +116,7 @@ class Release:
     @property
     def findings(self) -> reports.Findings:
         """What the checker found, and what was measured."""
-        return reports.findings(self._made.findings(), self.report.text)
+        return reports.verified(self._made.findings(), self.report)
 
     @property
     def record(self) -> reports.Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ __all__ = ["Column", "Finding", "Findings", "Measured", "Record", "Report"]
 _T = TypeVar("_T")
 
 
-def _of(cls: type[_T], said: dict[str, Any], **more: Any) -> _T:
+def _of(cls: type[_T], said: Mapping[str, Any], **more: Any) -> _T:
     """The dataclass with what JSON says of its fields."""
     known = {at.name for at in fields(cls)}  # type: ignore[arg-type]
     return cls(**{**{key: value for key, value in said.items() if key in known}, **more})
@@ -38,8 +39,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a release reaches on a sensitive column."""
+    """What a release reaches on a sensitive column, in its worst group."""
 
+    #: Its name; of a database, with the name of its table: ``takes.grade``.
     column: str
     #: The greatest share of a value in a group: how many rows, of how many.
     alpha: tuple[int, int] | None
@@ -54,6 +56,9 @@ class Measured:
     ordered_t: float | None
     #: Groups with a single value.
     uniform_groups: int
+    #: Those in which it is one that nobody should learn, and the rows of them.
+    telling_groups: int
+    telling_rows: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,15 @@ class Findings:
     group_sizes: list[tuple[int, int]]
     #: What sensitive columns reach.
     measured: list[Measured]
-    #: The same in words, as the command line prints it.
+    #: What should be read before the release goes out, a line each, the worst first.
+    warnings: list[str]
+    #: What there is to say of how it was checked, a line each.
+    notes: list[str]
+    #: In one line: does it hold?
+    verdict: str
+    #: Which files were changed since the record was written, in words.
+    changed: list[str] = field(default_factory=list)
+    #: The same in words, as the command line prints it into a file. In a terminal it breaks long lines.
     text: str = field(repr=False, default="")
     _said: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
@@ -81,7 +94,10 @@ class Findings:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data: what `incog verify --format json` prints, with the sizes of groups and exact shares.
+
+        Of a release that was made here, without what is about files.
+        """
         return dict(self._said)
 
     def _repr_html_(self) -> str:
@@ -90,18 +106,30 @@ class Findings:
         return _html.table(["", "claim", "found"], rows)
 
 
-def findings(said: str, text: str) -> Findings:
-    data = json.loads(said)
+def findings(found: str, said: dict[str, Any], text: str) -> Findings:
+    """What the checker found, as JSON; what came of it: warnings and one line for all; and both in words."""
+    data: dict[str, Any] = {**said, **json.loads(found)}
+    of_tables = [{**at, "column": f"{table['name']}.{at['column']}"} for table in data["tables"] for at in table["measured"]]
+    # The same columns in the same order.
+    reached = zip([*data["measured"], *of_tables], data["sensitive"], strict=True)
     return _of(
         Findings,
         data,
         findings=[_of(Finding, at) for at in data["findings"]],
         undecided=[_of(Finding, at) for at in data["undecided"]],
         group_sizes=[(rows, groups) for rows, groups in data["group_sizes"]],
-        measured=[_of(Measured, {**at, "alpha": tuple(at["alpha"]) if at["alpha"] else None}) for at in data["measured"]],
+        measured=[
+            _of(Measured, {**more, **at, "alpha": tuple(at["alpha"]) if at["alpha"] else None}) for at, more in reached
+        ],
         text=text,
         _said=data,
     )
+
+
+def verified(found: tuple[str, str], of: Report) -> Findings:
+    """The same of a release that was made here, whose report says what came of it."""
+    said = {key: of.to_dict()[key] for key in ("sensitive", "warnings", "notes", "verdict")}
+    return findings(found[0], said, f"{found[1]}verdict: {of.verdict}\n")
 
 
 @dataclass(frozen=True)
@@ -112,6 +140,8 @@ class Column:
     #: 0 is as collected.
     level: int
     highest: int
+    #: What the level is, in words: ``first 3 digits``.
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -124,13 +154,25 @@ class Report:
     suppressed_rows: int
     #: Rows that might have been suppressed.
     budget: int
+    #: What the release satisfies, in words.
+    policy: str
+    #: What every claim is relative to; none of a database, whose tables have their own.
+    quasi_identifiers: list[str]
+    #: The column that says whom a row is about, where persons are counted.
+    unit: str | None
+    #: What found it.
     algorithm: str
-    #: The recoding model.
+    #: The recoding model; of a database, generalized or anatomized.
     model: str
+    #: What it is the best by.
     metric: str
     score: float
     loss: float
-    #: optimal, within or heuristic
+    #: How many persons of a database look like each, summed up over all persons.
+    discernibility: int | None
+    #: The distortion ratio, where the recoding is row by row.
+    distortion: float | None
+    #: optimal, within (a gap of it), heuristic, or given: the levels are those of an earlier release
     quality: str
     #: How far it is from optimal at most, as a share; None where nobody knows.
     gap: float | None
@@ -141,18 +183,33 @@ class Report:
     #: Groups of rows that look alike.
     groups: int
     smallest_group: int | None
+    median_group: float | None
+    mean_group: float | None
+    largest_group: int | None
+    #: Persons of the group with the fewest, where persons are counted.
     fewest_persons: int | None
+    #: The chance to pick the right one of a group, for who knows that somebody is in the release: ``largest`` and ``mean``.
+    prosecutor_risk: dict[str, float] | None
+    #: Where the suppressed rows stood, the most unevenly hit column first: ``column``, and how many ``rows`` of the table have the
+    #: labels that half of the suppressed rows have.
+    suppression: list[dict[str, Any]]
     verified: bool
     findings: list[Finding]
+    #: What sensitive columns reach; :attr:`Release.findings` has it exactly.
+    sensitive: list[dict[str, Any]]
     #: What else there is to say, a line each.
     notes: list[str]
+    #: What should be read before the release goes out, a line each, the worst first.
+    warnings: list[str]
+    #: In one line: what holds, and whether there is something to read.
+    verdict: str
     #: What it would take to keep a column more detailed.
     better: list[dict[str, Any]]
     #: Columns that are recoded row by row.
     local_columns: list[dict[str, Any]]
     #: The tables of a database.
     tables: list[dict[str, Any]]
-    #: The same in words, as the command line prints it.
+    #: The same in words, as the command line prints it into a file. In a terminal it breaks long lines.
     text: str = field(repr=False, default="")
     _said: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
@@ -165,15 +222,15 @@ class Report:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `incog anonymize --format json` prints it."""
+        """Plain data, as `incog anonymize --format json` prints it, which says where the release and its record are, too."""
         return dict(self._said)
 
     def _repr_html_(self) -> str:
         words = f"{self.released_rows:,} rows released, {self.suppressed_rows:,} suppressed; loss {self.loss:.4f}; {self.quality}"
         html = _html.heading(words)
         if self.columns:
-            rows = [[at.name, at.level, at.highest] for at in self.columns]
-            html += _html.table(["column", "level", "highest"], rows)
+            rows = [[at.name, at.level, at.highest, at.meaning] for at in self.columns]
+            html += _html.table(["column", "level", "highest", "meaning"], rows)
         html += _html.table(
             ["verified", "claim", "found"],
             [["pass" if at.holds else "FAIL", at.claim, at.found] for at in self.findings],
@@ -183,9 +240,12 @@ class Report:
 
 def report(said: str, text: str) -> Report:
     data = json.loads(said)
+    # As text in JSON: it may have more digits than other readers take.
+    discernibility = data["discernibility"]
     return _of(
         Report,
         data,
+        discernibility=None if discernibility is None else int(discernibility),
         columns=[_of(Column, at) for at in data["columns"]],
         findings=[_of(Finding, at) for at in data["findings"]],
         text=text,

@@ -13,8 +13,9 @@ from ._jobs import Question
 from ._policy import Policy, asked
 from ._progress import ProgressLike, shown
 from .errors import InputError
+from .reports import _of
 
-__all__ = ["Comparison", "Frontier", "Lattice", "Node", "Point", "compare", "search"]
+__all__ = ["Compared", "Comparison", "Frontier", "Lattice", "Node", "Point", "compare", "search"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Node:
 
 
 def _nodes(said: Iterable[Mapping[str, Any]]) -> list[Node]:
-    return [Node(**node) for node in said]
+    return [_of(Node, node) for node in said]
 
 
 def _node_columns(nodes: Sequence[Node], quasi: Sequence[str], minimal: Sequence[Node]) -> dict[str, list[Any]]:
@@ -61,7 +62,7 @@ class Lattice:
         self.minimal: list[Node] = _nodes(self._said["minimal"])
         best = self._said["best"]
         #: The best by the metric, if any satisfies the policy.
-        self.best: Node | None = None if best is None else Node(**best)
+        self.best: Node | None = None if best is None else _of(Node, best)
 
     def _ask(self, all: bool, progress: ProgressLike) -> tuple[dict[str, Any], str]:
         with shown(progress) as callback:
@@ -74,9 +75,24 @@ class Lattice:
         return list(self._said["quasi_identifiers"])
 
     @property
+    def policy(self) -> str:
+        """What was asked for, in words."""
+        return str(self._said["policy"]["requires"])
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return int(self._said["rows"])
+
+    @property
     def satisfying(self) -> int:
-        """How many generalizations satisfy the policy."""
+        """How many generalizations satisfy the policy; where not all were :attr:`classified <complete>`, of those that were looked for."""
         return int(self._said["satisfying"])
+
+    @property
+    def complete(self) -> bool:
+        """Is it known of every generalization whether it satisfies the policy?"""
+        return bool(self._said["complete"])
 
     @property
     def nodes(self) -> int:
@@ -137,7 +153,7 @@ class Lattice:
         return f"Lattice({self.satisfying} of {self.nodes} generalizations satisfy the policy, {len(self.minimal)} minimal)"
 
     def _repr_html_(self) -> str:
-        html = _html.heading(f"{self.satisfying:,} of {self.nodes:,} generalizations satisfy {self._said['policy']['requires']}")
+        html = _html.heading(f"{self.satisfying:,} of {self.nodes:,} generalizations satisfy {self.policy}")
         if self.obstacle:
             html += _html.lines([self.obstacle])
         header = [*self.quasi_identifiers, "height", "smallest group", "suppressed", self.metric, ""]
@@ -175,8 +191,38 @@ class Frontier:
         self.svg = svg
         #: One point for each k.
         self.points = [
-            Point(at["k"], at["satisfying"], None if at["best"] is None else Node(**at["best"])) for at in said["frontier"]
+            _of(Point, at, best=None if at["best"] is None else _of(Node, at["best"])) for at in said["frontier"]
         ]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """What every claim is relative to."""
+        return list(self._said["quasi_identifiers"])
+
+    @property
+    def data(self) -> str:
+        """What the chart calls the data: a table in memory, or the names of files without their folders."""
+        return str(self._said["data"])
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return int(self._said["rows"])
+
+    @property
+    def budget(self) -> int:
+        """How many rows might be suppressed."""
+        return int(self._said["suppression_rows"])
+
+    @property
+    def unit(self) -> str:
+        """What k counts: rows or persons."""
+        return str(self._said["unit"])
+
+    @property
+    def nodes(self) -> int:
+        """How many generalizations there are."""
+        return int(self._said["lattice_nodes"])
 
     @property
     def metric(self) -> str:
@@ -185,7 +231,7 @@ class Frontier:
 
     def frame(self) -> Any:
         """As a frame, of the kind of the data: a row for each k."""
-        quasi = self._said["quasi_identifiers"]
+        quasi = self.quasi_identifiers
         columns: dict[str, list[Any]] = {
             "k": [at.k for at in self.points],
             self.metric: [None if at.best is None else at.best.scores[self.metric] for at in self.points],
@@ -198,7 +244,7 @@ class Frontier:
         return like(self._data, columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data, as `incog search -k 2..100 --format json` prints it."""
         return dict(self._said)
 
     def __iter__(self) -> Iterator[Point]:
@@ -223,12 +269,22 @@ class Compared:
     """What came of one recoding model."""
 
     model: str
+    #: Steps of work that it took.
+    steps: int
+    #: Steps after which it is given up, where the policy has no limit of its own (``search={"max_steps": ...}``).
+    limit: int | None = None
+    #: The loss metric, LM.
     loss: float | None = None
+    #: The distortion ratio.
     distortion: float | None = None
+    #: The discernibility metric, DM.
     discernibility: float | None = None
+    #: Released rows by released groups.
     average_group_size: float | None = None
     suppressed_rows: int | None = None
+    #: Released groups.
     groups: int | None = None
+    #: How long it took to find and to verify.
     milliseconds: float | None = None
     #: Whether there is no better one of its kind.
     quality: str | None = None
@@ -242,17 +298,26 @@ class Comparison:
 
     #: What every release satisfies.
     policy: str
+    #: What the models aim at.
     metric: str
+    #: What the chart calls the data: a table in memory, or the names of files without their folders.
+    data: str
     rows: int
     models: list[Compared]
     #: The chart, as the command line draws it.
     svg: str = field(repr=False)
+    #: The same in words, as the command line prints it into a file.
     text: str = field(repr=False)
-    _data: Any = field(repr=False, compare=False, default=None)
+    _frame: Any = field(repr=False, compare=False, default=None)
+    _said: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     def frame(self) -> Any:
         """As a frame, of the kind of the data: a row a model."""
-        return like(self._data, {name: [getattr(at, name) for at in self.models] for name in Compared.__dataclass_fields__})
+        return like(self._frame, {name: [getattr(at, name) for at in self.models] for name in Compared.__dataclass_fields__})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `incog compare --format json` prints it."""
+        return dict(self._said)
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.models)
@@ -306,6 +371,6 @@ def compare(
     with shown(progress) as callback:
         said, text, svg = _incog.compare(question, None if models is None else list(models), callback)
     told = json.loads(said)
-    return Comparison(
-        told["policy"], told["metric"], told["rows"], [Compared(**at) for at in told["models"]], svg, text, data
+    return _of(
+        Comparison, told, models=[_of(Compared, at) for at in told["models"]], svg=svg, text=text, _frame=data, _said=told
     )

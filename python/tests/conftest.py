@@ -74,11 +74,17 @@ def binary() -> Path:
 
 @pytest.fixture(scope="session")
 def command(binary: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the command line."""
+    """Runs the command line. Its lines are as long as they are, and broken where `columns` says how wide a terminal is."""
 
-    def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, columns: int | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in arguments]
-        return subprocess.run([str(binary), *words], capture_output=True, text=True, check=False, **options)
+        # Whoever imports readline, as debuggers do, tells it to children: by C, past `os.environ`.
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        if columns is not None:
+            environment["COLUMNS"] = str(columns)
+        return subprocess.run(
+            [str(binary), *words], capture_output=True, text=True, check=False, env=environment, **options
+        )
 
     return run
 

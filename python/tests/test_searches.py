@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import polars
 import pyarrow
 import pytest
 from conftest import KINDS, ROOT, arrow_of, cells, frame_of
+from incog import reports
 from test_command_line import text_table
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -37,6 +39,10 @@ def without_times(said: Any) -> Any:
     return [without_times(item) for item in said] if isinstance(said, list) else said
 
 
+def without_durations(text: str) -> str:
+    return re.sub(r" +[\d.]+ (ms|s)\b", " a while", text)
+
+
 def test_a_search_is_the_one_of_the_command_line(command: Command) -> None:
     lattice = incog.search(PATIENTS, **POLICY)
     job = ROOT / "examples" / "patients" / "incog.toml"
@@ -48,6 +54,7 @@ def test_a_search_is_the_one_of_the_command_line(command: Command) -> None:
     assert [node.levels for node in lattice.minimal] == [
         node["levels"] for node in json.loads(ran.stdout)["minimal"]
     ]
+    assert without_durations(str(lattice)) == without_durations(command("search", job).stdout)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,7 +74,11 @@ def test_a_frontier_is_the_one_of_the_command_line(command: Command) -> None:
     frontier = incog.search(PATIENTS, **POLICY).frontier(range(2, 7))
     ran = command("search", ROOT / "examples" / "patients" / "incog.toml", "-k", "2..6", "--format", "json")
     assert ran.returncode == 0, ran.stderr
-    assert without_times(frontier.to_dict()) == without_times(json.loads(ran.stdout))
+    mine, theirs = frontier.to_dict(), json.loads(ran.stdout)
+    assert (mine.pop("data"), theirs.pop("data")) == (frontier.data, "patients.csv") == ("a table in memory", "patients.csv")
+    assert without_times(mine) == without_times(theirs)
+    ran = command("search", ROOT / "examples" / "patients" / "incog.toml", "-k", "2..6")
+    assert without_durations(str(frontier)) == without_durations(ran.stdout)
     assert [at.k for at in frontier] == [2, 3, 4, 5, 6]
     assert frontier._repr_html_().count("<svg") == 1
     for wrong in (range(2, 10, 2), range(5, 2), (0, 3)):
@@ -82,7 +93,14 @@ def test_a_comparison_is_the_one_of_the_command_line(command: Command) -> None:
     said = json.loads(ran.stdout)
     assert [at.model for at in comparison] == [at["model"] for at in said["models"]]
     for mine, theirs in zip(comparison, said["models"], strict=True):
-        assert mine.loss == theirs.get("loss") and mine.groups == theirs.get("groups"), mine.model
+        for key in set(incog.Compared.__dataclass_fields__) - {*VOLATILE}:
+            assert getattr(mine, key) == theirs.get(key), (mine.model, key)
+        assert mine.steps >= 0 and (mine.obstacle is None) == (mine.loss is not None)
+    told = comparison.to_dict()
+    assert (told.pop("data"), said.pop("data")) == (comparison.data, "patients.csv") == ("a table in memory", "patients.csv")
+    assert without_times(told) == without_times(said)
+    ran = command("compare", ROOT / "examples" / "patients" / "incog.toml")
+    assert without_durations(str(comparison)) == without_durations(ran.stdout)
     frame = incog.compare(polars.DataFrame(PATIENTS), **POLICY, models=["full-domain", "mondrian"]).frame()
     assert isinstance(frame, polars.DataFrame)
     assert frame["model"].to_list() == ["full-domain", "mondrian"]
@@ -200,6 +218,48 @@ def test_findings_are_those_of_the_command_line(command: Command, tmp_path: Path
             ran = command("verify", tmp_path / "release.csv", *flags)
             assert str(found) == ran.stdout
             assert bool(found) == (ran.returncode == 0)
+            # A terminal breaks lines, and says the same.
+            narrow = command("verify", tmp_path / "release.csv", *flags, columns=80).stdout
+            assert narrow.split() == str(found).split()
+            assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, str(found).splitlines()))
+            said = json.loads(command("verify", tmp_path / "release.csv", *flags, "--format", "json").stdout)
+            mine = found.to_dict()
+            exact = {key: mine.pop(key) for key in ("group_sizes", "measured", "tables")}
+            assert {**mine, "release": said["release"]} == said
+            assert exact["group_sizes"] == [list(at) for at in found.group_sizes]
+            assert (found.verdict, found.warnings) == (said["verdict"], said["warnings"])
+            for measured, theirs in zip(found.measured, said["sensitive"], strict=True):
+                assert measured.alpha is not None
+                assert measured.alpha[0] / measured.alpha[1] == theirs["alpha"]
+                assert (measured.telling_groups, measured.telling_rows) == (theirs["telling_groups"], theirs["telling_rows"])
+
+
+def names_of(said: dict[str, Any]) -> set[str]:
+    """The fields of a JSON Schema."""
+    return {*said["properties"]} - {"schema"}
+
+
+def test_classes_have_the_fields_of_the_schemas_and_no_others(command: Command) -> None:
+    def schema(name: str) -> dict[str, Any]:
+        return dict(json.loads(command("schema", name).stdout))
+
+    def fields(of: Any) -> set[str]:
+        return {name for name in of.__dataclass_fields__ if not name.startswith("_")}
+
+    of_release, of_comparison, of_findings = schema("anonymize"), schema("compare"), schema("verify")
+    assert fields(incog.Report) - {"text"} == names_of(of_release) - {"path", "record"}
+    assert fields(reports.Column) == names_of(of_release["$defs"]["ColumnJson"])
+    assert fields(incog.Finding) == names_of(of_release["$defs"]["FindingJson"])
+    assert fields(incog.Measured) == names_of(of_findings["$defs"]["SensitiveJson"]) | {"recursive_c"}
+    # `measured` is `sensitive`, exactly; a release and its record are what was asked about.
+    assert fields(incog.Findings) - {"text", "measured", "group_sizes"} == names_of(of_findings) - {
+        "sensitive", "release", "record",
+    }  # fmt: skip
+    assert fields(incog.Comparison) - {"text", "svg"} == names_of(of_comparison)
+    assert fields(incog.Compared) == names_of(of_comparison["$defs"]["ComparedModel"])
+    for name in ("search", "search-k"):
+        assert fields(incog.Node) == names_of(schema(name)["$defs"]["NodeReport"])
+    assert fields(incog.Point) == names_of(schema("search-k")["$defs"]["FrontierPoint"])
 
 
 def test_a_release_is_checked_against_its_data_and_a_forged_one_is_found() -> None:
@@ -261,12 +321,13 @@ def test_frames_of_a_database_are_released_as_its_files_are(command: Command, tm
     ran = command("anonymize", tmp_path / "university" / "incog.toml", "--format", "json")
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
-    for key in ("released_rows", "suppressed_rows", "loss", "groups", "smallest_group"):
+    for key in ("released_rows", "suppressed_rows", "loss", "groups", "smallest_group", "discernibility", "verdict"):
         assert released.report.to_dict()[key] == said[key], key
     assert {at["name"]: at["removed_rows"] for at in released.report.tables} == {
         at["name"]: at["removed_rows"] for at in said["tables"]
     }
     assert bool(released.findings)
+    assert [at.column for at in released.findings.measured] == [at["column"] for at in said["sensitive"]]
     for name, frame in released.frames.items():
         assert type(frame) is type(tables[name].data)
     # The same rows, but for keys, which are drawn anew each time.

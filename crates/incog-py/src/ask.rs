@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use incog::unstable::checker::{Claims, Distance, Fraction, Likeness, SensitiveClaim};
-use incog::unstable::cli::{read_release, render_report, report_to_json};
-use incog::{Error, Init, Key, Listing, PublicKey, Result, Verifier};
+use incog::unstable::cli::{read_release, report_to_json};
+use incog::{Error, Init, Key, Listing, PublicKey, Result, Verification, Verifier};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -157,7 +157,14 @@ impl ClaimedColumn {
     }
 }
 
-/// What the independent checker finds in a release that is in memory, against claims or against data and a job: JSON and text.
+/// What the checker found, as JSON; what came of it, as JSON and as text.
+type Found = (String, String, String);
+
+fn found(examined: &Verification) -> Found {
+    (report_to_json(&examined.report), examined.to_json(), examined.to_string())
+}
+
+/// What the independent checker finds in a release that is in memory, against claims or against data and a job.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -167,7 +174,7 @@ pub(crate) fn check(
     against: Option<&Bound<'_, PyAny>>,
     local: bool,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Found> {
     let not_a_number = if nan_is_missing { NotANumber::Missing } else { NotANumber::Refuse };
     let frame = Frame::new(frame, not_a_number)?;
     let against = against.map(Question::new).transpose()?;
@@ -182,8 +189,7 @@ pub(crate) fn check(
         if local {
             verifier = verifier.local();
         }
-        let report = verifier.verify()?;
-        Ok((report_to_json(&report), render_report(&report)))
+        Ok(found(&verifier.examine()?))
     })
 }
 
@@ -201,7 +207,7 @@ pub(crate) fn check_file(
     publisher: Option<PathBuf>,
     local: bool,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Found> {
     let against = against.map(Question::new).transpose()?;
     run(py, callback, move |progress| {
         let mut verifier = Verifier::new(&path);
@@ -229,8 +235,7 @@ pub(crate) fn check_file(
         if local {
             verifier = verifier.local();
         }
-        let report = verifier.verify()?;
-        Ok((report_to_json(&report), render_report(&report)))
+        Ok(found(&verifier.examine()?))
     })
 }
 

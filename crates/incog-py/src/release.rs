@@ -5,18 +5,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use incog::{Anonymizer, Error, Progress, ReleaseRecoding, Result};
+use incog::unstable::cli::{render_report, report_to_json};
+use incog::{Anonymizer, Error, Progress, ReleaseRecoding, ReleaseReport, Result};
 use pyo3::prelude::*;
 
 use crate::failure::raised;
 use crate::frame::{Frame, NotANumber, Stream};
 use crate::job::{Question, parsed};
-use crate::run::run;
+use crate::run::{run, run_outside};
 
 /// A release, verified.
 #[pyclass(frozen)]
 pub(crate) struct Release {
     release: Arc<Mutex<incog::Release>>,
+    /// What there is to say of it, which is said at once, also while somebody is at work on the rows.
+    said: ReleaseReport,
+    n_rows: usize,
     /// How long the engine took, from record batches to the verified release.
     #[pyo3(get)]
     seconds: f64,
@@ -27,22 +31,25 @@ impl Release {
     fn made(make: impl FnOnce() -> Result<incog::Release>) -> Result<Self> {
         let start = Instant::now();
         let release = make()?;
-        Ok(Release { release: Arc::new(Mutex::new(release)), seconds: start.elapsed().as_secs_f64() })
+        let seconds = start.elapsed().as_secs_f64();
+        let (said, n_rows) = (release.report().clone(), release.n_rows());
+        Ok(Release { release: Arc::new(Mutex::new(release)), said, n_rows, seconds })
     }
 
-    /// Asks the release for something, with the interpreter free meanwhile.
+    /// Asks for something that takes all rows, with the interpreter free meanwhile.
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
         what: impl FnOnce(&incog::Release) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let release = Arc::clone(&self.release);
-        run(py, None, move |progress| {
+        run_outside(py, None, move |progress, pool| {
             let mut release = release.lock().unwrap_or_else(PoisonError::into_inner);
             // Whoever waited for it may have gone.
             progress.check()?;
             release.set_progress(progress);
-            what(&release)
+            let release = &mut *release;
+            pool.install(|| what(release))
         })
     }
 }
@@ -55,13 +62,25 @@ impl Release {
     }
 
     /// What there is to say of it, as JSON and as text.
-    fn report(&self, py: Python<'_>) -> PyResult<(String, String)> {
-        self.ask(py, |release| Ok((release.report().to_json(), release.report().to_string())))
+    fn report(&self) -> (String, String) {
+        (self.said.to_json(), self.said.to_string())
     }
 
-    /// What the checker found, as JSON.
-    fn findings(&self, py: Python<'_>) -> PyResult<String> {
-        self.ask(py, |release| Ok(incog::unstable::cli::report_to_json(&release.report().checked)))
+    /// What else there is to say, a line each.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.said.notes.clone()
+    }
+
+    /// Rows that were left out.
+    #[getter]
+    fn suppressed_rows(&self) -> u64 {
+        self.said.suppressed_rows
+    }
+
+    /// What the checker found, as JSON and as text.
+    fn findings(&self) -> (String, String) {
+        findings(&self.said)
     }
 
     /// What everybody can recompute, as JSON.
@@ -80,8 +99,13 @@ impl Release {
     }
 
     fn __len__(&self) -> usize {
-        self.release.lock().unwrap_or_else(PoisonError::into_inner).n_rows()
+        self.n_rows
     }
+}
+
+/// What the checker found, as JSON and as text.
+fn findings(report: &ReleaseReport) -> (String, String) {
+    (report_to_json(&report.checked), render_report(&report.checked))
 }
 
 /// The best release of a question, verified.
@@ -141,7 +165,9 @@ pub(crate) struct Published {
     record: Option<PathBuf>,
     report: String,
     text: String,
-    findings: String,
+    /// The same text, with the files that were written.
+    summary: String,
+    findings: (String, String),
 }
 
 impl Published {
@@ -151,7 +177,8 @@ impl Published {
             record: published.record.clone(),
             report: published.report.to_json(),
             text: published.report.to_string(),
-            findings: incog::unstable::cli::report_to_json(&published.report.checked),
+            summary: published.to_string(),
+            findings: findings(&published.report),
         }
     }
 }

@@ -1,18 +1,17 @@
 //! Who waits for the work, and who may stop it?
 //!
-//! The work runs on a thread of its own, with the interpreter free for everybody else. Whoever asked waits, looks for signals every
-//! [`TICK`], and calls back with how far it is. Ctrl-C, or a callback that raises, cancels the work; if it has not ended after
-//! [`PATIENCE`], the exception is raised all the same, and the work, whose result nobody can get any more, ends by itself.
-//! [`join`] waits for such work when the interpreter ends.
+//! The work runs on other threads, with the interpreter free for everybody else. Whoever asked waits, wakes as soon as the work is done,
+//! looks for signals every [`TICK`], and calls back with how far it is. Ctrl-C, or a callback that raises, cancels the work; if it has
+//! not ended after [`PATIENCE`], the exception is raised all the same, and the work, whose result nobody can get any more, ends by
+//! itself. [`join`] waits for such work when the interpreter ends.
 //!
 //! A process that was forked has none of the threads of its parent, so it gets a pool of its own: the pool is known by its process.
 
 use std::panic::AssertUnwindSafe;
 use std::process;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use incog::{Error, ErrorKind, Progress, Result, Stage};
 use pyo3::prelude::*;
@@ -29,8 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The threads that share the work of this process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Work that was cancelled and that nobody waits for.
-static LEFT: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+/// Work that was cancelled and that nobody waits for. Nothing is ever sent; what would send is gone when the work has ended.
+static LEFT: Mutex<Vec<Receiver<()>>> = Mutex::new(Vec::new());
 
 /// The pool of this process: as many threads as there are processors, or as `RAYON_NUM_THREADS` says.
 fn pool() -> Result<Arc<ThreadPool>> {
@@ -65,7 +64,7 @@ pub(crate) fn after_fork() {
 #[pyfunction]
 pub(crate) fn join(py: Python<'_>) {
     let left = std::mem::take(&mut *LEFT.lock().unwrap_or_else(PoisonError::into_inner));
-    py.detach(|| left.into_iter().for_each(|thread| _ = thread.join()));
+    py.detach(|| left.into_iter().for_each(|ended| _ = ended.recv()));
 }
 
 /// Does the work and waits for it. `callback(stage, rows, judged, open)` is called every [`TICK`] meanwhile.
@@ -75,19 +74,50 @@ pub(crate) fn run<T: Send + 'static>(
     work: impl FnOnce(&Arc<Progress>) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool().map_err(|error| raised(py, &error))?;
+    let begin = |task: Task| {
+        pool.spawn(task);
+        Ok(())
+    };
+    begun(py, callback, begin, work)
+}
+
+/// The same for work that has to wait for a lock first. It waits on a thread of its own and enters the pool with the lock: a thread of
+/// the pool that waits for others does other work meanwhile, so one that holds a lock would soon wait for itself.
+pub(crate) fn run_outside<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Arc<Progress>, &ThreadPool) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let pool = pool().map_err(|error| raised(py, &error))?;
+    let begin =
+        |task: Task| std::thread::Builder::new().name("incog".to_owned()).spawn(task).map(|_thread| ());
+    begun(py, callback, begin, move |progress| work(progress, &pool))
+}
+
+/// What a thread is to do.
+type Task = Box<dyn FnOnce() + Send>;
+
+fn begun<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<&Bound<'_, PyAny>>,
+    begin: impl FnOnce(Task) -> std::io::Result<()>,
+    work: impl FnOnce(&Arc<Progress>) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
     let progress = Arc::new(Progress::new());
     let (say, said) = channel();
+    let (alive, ended) = channel();
     let shared = Arc::clone(&progress);
-    let thread = std::thread::Builder::new().name("incog".to_owned()).spawn(move || {
-        let work = AssertUnwindSafe(|| pool.install(|| work(&shared)));
+    let task = move || {
+        let work = AssertUnwindSafe(|| work(&shared));
         let done = std::panic::catch_unwind(work).unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Internal, "incog has made a mistake of its own")
                 .with_hint("please report it, with the call and without the data"))
         });
         // Nobody may be waiting any more.
         let _ = say.send(done);
-    });
-    let thread = thread.map_err(|error| {
+        drop(alive);
+    };
+    begin(Box::new(task)).map_err(|error| {
         raised(py, &Error::new(ErrorKind::Limit, format!("cannot start a thread: {error}")))
     })?;
     let said = Mutex::new(said);
@@ -103,13 +133,11 @@ pub(crate) fn run<T: Send + 'static>(
         let told = py.check_signals().and_then(|()| callback.map_or(Ok(()), |call| tell(call, &progress)));
         if let Err(stopped) = told {
             progress.cancel();
-            let since = Instant::now();
-            while !thread.is_finished() && since.elapsed() < PATIENCE {
-                py.detach(|| std::thread::sleep(Duration::from_millis(2)));
-            }
+            // Whatever it has come to, nobody asks any more.
+            drop(wait(py, &said, PATIENCE));
             let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-            left.retain(|thread| !thread.is_finished());
-            left.push(thread);
+            left.retain(|ended| ended.try_recv() == Err(TryRecvError::Empty));
+            left.push(ended);
             return Err(stopped);
         }
     }
