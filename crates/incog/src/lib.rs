@@ -77,7 +77,9 @@ mod database;
 mod anonymizer;
 
 // What a program writes.
-pub use anonymizer::{Anonymizer, Decided, Hierarchy, Model, Number, Release, ReleaseRecoding, Verifier};
+pub use anonymizer::{
+    Anonymizer, Decided, Hierarchy, Model, Number, Release, ReleaseRecoding, ReleasedTable, Verifier,
+};
 
 /// What every call that can fail tells: a message, a [kind](ErrorKind), a hint where there is one, and where it comes from.
 ///

@@ -22,7 +22,7 @@ pub use decided::Decided;
 pub use hierarchy::{Hierarchy, Number};
 pub use model::Model;
 pub use recoding::ReleaseRecoding;
-pub use release::Release;
+pub use release::{Release, ReleasedTable};
 pub use verifier::Verifier;
 
 use std::collections::BTreeMap;
@@ -295,6 +295,12 @@ impl Anonymizer {
     /// error's kind is [`Impossible`](crate::ErrorKind::Impossible), and it says what stands in the way.
     pub fn anonymize(self) -> Result<Release> {
         let progress = Arc::clone(&self.progress);
+        if let AnyJob::Database(job) = &self.job {
+            self.check_calls()?;
+            let plan = DatabasePlan::new(job, self.tables, &progress)?;
+            let made = plan.make(&progress)?;
+            return Ok(Release::of_database(plan, made, progress));
+        }
         let plan = self.plan_of_release(Asked::ONE)?;
         let is_shuffled = plan.job.output.as_ref().is_none_or(|output| output.order == OutputOrder::Shuffle);
         let rows = if is_shuffled { RowOrder::Drawn } else { RowOrder::Input };
@@ -535,7 +541,7 @@ fn publish_as_table(plan: &Plan, _: &Output, _: Places, _: &Progress) -> Result<
 }
 
 /// What to say of a call that makes no sense of a database.
-fn for_one_table(what: &str) -> Error {
+pub(crate) fn for_one_table(what: &str) -> Error {
     Error::input(format!("{what} is for one table, and the job is about a database"))
         .with_hint("say it in the job file")
 }

@@ -84,7 +84,7 @@ pub(crate) fn undoing(plan: &Plan) -> Result<Vec<Undoing>> {
     let is_released = |(_, column): &(usize, &Column)| matches!(column.role(), Role::Other | Role::Sensitive);
     let as_is: Vec<(usize, &Column)> = columns.iter().enumerate().filter(is_released).collect();
     let found = as_is.par_iter().map(|&(at, column)| {
-        let teller = Teller::new(column, sample(&*input, at, &runs));
+        let teller = Teller::new(column, &sample(&*input, at, &runs));
         let told = generalized.iter().filter_map(|(number, attribute, codes)| {
             let level = teller.finest(attribute, codes)?;
             let name = level_name(&plan.job, attribute, level);
@@ -176,8 +176,8 @@ struct Teller {
 }
 
 impl Teller {
-    fn new(column: &Column, codes: Vec<u32>) -> Self {
-        let of_code = groups(column, &codes);
+    fn new(column: &Column, codes: &[u32]) -> Self {
+        let of_code = groups(column, codes);
         let group = |row: usize| of_code[&codes[row]];
         let mut rows: Vec<u32> = (0..codes.len() as u32).collect();
         rows.sort_by_key(|&row| group(row as usize));

@@ -12,15 +12,13 @@
 //! Rows that found no partner are left out as in other releases: no group would hide their values. Numbers of groups are
 //! drawn like keys.
 
-use std::borrow::Cow;
-
 use incog_core::relational::{Clustering, Node, Release};
 use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
 use incog_verify::ReleasedTable;
 
-use super::release::{Minted, PublishedCells, TableRelease, of_records};
 use crate::database::plan::{DatabasePlan, in_table, is_file_name};
+use crate::database::release::{Minted, PublishedCells, TableRelease};
 
 /// The column with the number of a row's group.
 pub(crate) const GROUP: &str = "group";
@@ -65,13 +63,13 @@ impl DatabasePlan {
         &self,
         release: &Release,
         clustering: &Clustering,
-    ) -> Result<Vec<ReleasedTable<TableRelease<'_>>>> {
+    ) -> Result<Vec<ReleasedTable<TableRelease>>> {
         let minted = self.mint(release);
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); release.tables.len()];
         for cluster in &clustering.clusters {
             self.collect(self.database.person(), cluster, &mut groups);
         }
-        let of_table = |table: usize| -> Result<ReleasedTable<TableRelease<'_>>> {
+        let of_table = |table: usize| -> Result<ReleasedTable<TableRelease>> {
             let records = &release.tables[table].records;
             let numbers = Minted::new(groups[table].len());
             let mut group_of = vec![0; records.len()];
@@ -82,28 +80,26 @@ impl DatabasePlan {
                     }
                 }
             }
-            let number = || (Cow::Borrowed(GROUP), numbers.with_codes(group_of.clone()));
-            let kept = |column| PublishedCells::Kept { column, codes: of_records(column, records) };
-            let mut columns = Vec::new();
+            let number = || (GROUP.to_owned(), numbers.with_codes(group_of.clone()));
+            let of_columns = |columns| TableRelease::new(self, table, columns, records.len());
+            let (mut columns, mut sensitive) = (Vec::new(), Vec::new());
+            let relation = &self.database.relations()[table];
             for at in self.released_columns(table) {
-                let relation = &self.database.relations()[table];
                 let column = &relation.table.columns()[at];
+                let name = column.name().to_owned();
+                let kept = || PublishedCells::kept(at, column, records);
                 if column.role() == Role::Sensitive {
-                    continue;
+                    sensitive.push((name.clone(), of_columns(vec![number(), (name, kept())])));
+                } else if self.job.tables[&relation.name].is_key(&name) {
+                    columns.push((name, self.cells(release, table, at, &minted)?));
+                } else {
+                    columns.push((name, kept()));
                 }
-                let is_key = self.job.tables[&relation.name].is_key(column.name());
-                let cells = if is_key { self.cells(release, table, column, &minted)? } else { kept(column) };
-                columns.push((Cow::Borrowed(column.name()), cells));
-            }
-            let mut sensitive = Vec::new();
-            for column in self.sensitive_columns(table) {
-                let columns = vec![number(), (Cow::Borrowed(column.name()), kept(column))];
-                sensitive.push((column.name().to_owned(), TableRelease { columns, n_rows: records.len() }));
             }
             if !sensitive.is_empty() {
                 columns.push(number());
             }
-            Ok(ReleasedTable { rows: TableRelease { columns, n_rows: records.len() }, sensitive })
+            Ok(ReleasedTable { rows: of_columns(columns), sensitive })
         };
         (0..release.tables.len()).map(of_table).collect()
     }

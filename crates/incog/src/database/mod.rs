@@ -19,4 +19,6 @@ mod publish;
 mod verification;
 
 pub(crate) use plan::{DatabasePlan, Inputs};
+pub(crate) use publish::MadeDatabase;
+pub(crate) use release::TableRelease;
 pub(crate) use verification::check_against_record;

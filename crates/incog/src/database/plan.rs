@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use incog_core::hierarchy::Attribute;
 use incog_core::privacy::{Budget, Fraction};
@@ -36,7 +37,7 @@ pub(crate) struct DatabasePlan {
     pub(crate) job: DatabaseJob,
     /// What is known of each table beside its rows, in the order of the database's.
     pub(crate) tables: Vec<TablePlan>,
-    pub(crate) database: Database,
+    pub(crate) database: Arc<Database>,
     /// The algorithm's name.
     pub(crate) algorithm: &'static str,
     pub(crate) kind: RelationalKind,
@@ -160,7 +161,7 @@ impl DatabasePlan {
             budget: settings.budget.map(|budget| budget.rows(n_persons)),
             job: job.clone(),
             tables,
-            database,
+            database: Arc::new(database),
             algorithm: settings.algorithm,
             kind: settings.kind,
             options: settings.options,

@@ -1,4 +1,6 @@
-//! `incog anonymize` on a database: clusters, a verified release, a folder, and what there is to say of it.
+//! The release of a database: clusters, verified tables, a folder, and what there is to say of it.
+//!
+//! [`MadeDatabase`] is a release in memory. It holds no cell of its own but new keys: its tables share the data with the plan.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -23,8 +25,8 @@ use crate::plan::hierarchies::warning;
 use crate::plan::requirements;
 use crate::publish::key_file::RunKey;
 use crate::publish::places::{KEY, place_of, signing_key};
-use crate::publish::record::{FilePart, Key, RECORD, Record, Trust};
-use crate::publish::sink::{self, Form, Layout, Part, TargetFolder, Types, UnfinishedFolder};
+use crate::publish::record::{FilePart, Key, PrivateKey, RECORD, Record, Trust};
+use crate::publish::sink::{self, Form, Layout, Part, TargetFolder, Types, Unfinished, UnfinishedFolder};
 use crate::publish::under_the_key_on_disk;
 use crate::report::release::{Published, ReleaseReport, TableSummary};
 
@@ -33,18 +35,33 @@ const NOT_K_ANONYMOUS: &str = "quasi-identifiers are exact: whoever knows a pers
      sensitive values only; this is not k-anonymity";
 
 /// The tables of a release, without those of sensitive columns.
-fn rows<'a>(verified: &'a Verified<TableRelease<'_>>) -> Vec<&'a dyn Labels> {
+fn rows(verified: &Verified<TableRelease>) -> Vec<&dyn Labels> {
     verified.tables().iter().map(|table| &table.rows as &dyn Labels).collect()
 }
+
+/// A release of a database that the checker has found to keep all its promises.
+pub(crate) struct MadeDatabase {
+    release: Release,
+    pub(crate) verified: Verified<TableRelease>,
+    scores: Scores,
+}
+
+/// Where a file of a release is written to: it is asked for by its name.
+type Files<'a> = dyn Fn(&str) -> Result<Unfinished> + 'a;
 
 impl DatabasePlan {
     /// Clusters the persons, verifies the release and writes it, with its record, where the job says.
     pub(crate) fn publish(&self, progress: &Progress) -> Result<Published> {
-        let (path, place) = self.place()?;
-        let wants_record = self.job.database.record != Some(false);
-        let sign = self.job.database.sign.as_ref().map(|path| self.job.resolve(path));
-        let sign = signing_key(sign.as_deref(), wants_record)
-            .map_err(|error| self.job.at(&["database", "sign"], &error))?;
+        let output = self.job.database.output.as_ref().map(|output| self.job.resolve(output));
+        let (path, place) = self.place(output)?;
+        self.signing_key()?;
+        let made = self.make(progress)?;
+        let record = self.write_folder(&made, &path, place, progress)?;
+        Ok(Published { path, record, report: self.report(&made) })
+    }
+
+    /// Clusters the persons and has the release verified.
+    pub(crate) fn make(&self, progress: &Progress) -> Result<MadeDatabase> {
         if self.job.database.release == ReleaseKind::Anatomized {
             self.check_anatomy()?;
         }
@@ -60,13 +77,53 @@ impl DatabasePlan {
         let Some(scores) = Scores::of(self, &rows(&verified), verified.report()) else {
             return Err(Error::new(ErrorKind::Internal, "a released label is in no hierarchy"));
         };
+        Ok(MadeDatabase { release, verified, scores })
+    }
 
+    /// Writes a release into a folder of its own, which appears whole; tells where its record is.
+    pub(crate) fn write_to(
+        &self,
+        made: &MadeDatabase,
+        path: PathBuf,
+        progress: &Progress,
+    ) -> Result<Option<PathBuf>> {
+        let (path, place) = self.place(Some(path))?;
+        self.write_folder(made, &path, place, progress)
+    }
+
+    /// The private key of the publisher, if the release is to be signed.
+    fn signing_key(&self) -> Result<Option<PrivateKey>> {
+        let sign = self.job.database.sign.as_ref().map(|path| self.job.resolve(path));
+        signing_key(sign.as_deref(), self.wants_record())
+            .map_err(|error| self.job.at(&["database", "sign"], &error))
+    }
+
+    fn wants_record(&self) -> bool {
+        self.job.database.record != Some(false)
+    }
+
+    /// What everybody can recompute, of files that would be written, unsigned. Without a key, digests that take one are empty.
+    pub(crate) fn record(&self, made: &MadeDatabase, progress: &Progress) -> Result<Record> {
+        let key = self.key_path();
+        let key = if key.is_file() { Some(Key::read(&key)?) } else { None };
+        let seen = self.write(made, &|_| Ok(Unfinished::nowhere()), progress)?;
+        record_of(self, &seen, made.verified.report(), &made.scores, key.as_ref())
+    }
+
+    fn write_folder(
+        &self,
+        made: &MadeDatabase,
+        path: &Path,
+        place: TargetFolder,
+        progress: &Progress,
+    ) -> Result<Option<PathBuf>> {
+        let (wants_record, sign) = (self.wants_record(), self.signing_key()?);
         let folder = UnfinishedFolder::create(place)?;
         let key = wants_record.then(|| RunKey::read_or_draw(&self.key_path())).transpose()?;
-        let seen = self.write(&verified, &release, &folder, progress)?;
+        let seen = self.write(made, &|name| folder.file(name), progress)?;
         if let Some(key) = key {
             let put = |key: &Key| -> Result<()> {
-                let record = record_of(self, &seen, verified.report(), &scores, Some(key))?;
+                let record = record_of(self, &seen, made.verified.report(), &made.scores, Some(key))?;
                 let mut file = folder.file(RECORD)?;
                 file.put(record.signed(key, sign.as_ref()).as_bytes())?;
                 file.finish()?.appear()
@@ -76,8 +133,7 @@ impl DatabasePlan {
         }
         progress.check()?;
         folder.appear()?;
-        let record = wants_record.then(|| path.join(RECORD));
-        Ok(Published { path, record, report: self.report(&verified, &scores) })
+        Ok(wants_record.then(|| path.join(RECORD)))
     }
 
     /// Who shares a tree with whom? Fails where nothing can be released.
@@ -139,7 +195,7 @@ impl DatabasePlan {
         release: &Release,
         clustering: &Clustering,
         progress: &Progress,
-    ) -> Result<Verified<TableRelease<'_>>> {
+    ) -> Result<Verified<TableRelease>> {
         progress.enter(Stage::Verifying);
         let inputs = self.inputs();
         let claims = self.claims(&inputs, Some(release))?;
@@ -156,30 +212,30 @@ impl DatabasePlan {
         relations.map(|relation| Collected(Cow::Borrowed(&relation.table))).collect()
     }
 
-    /// Writes all tables into the folder.
-    fn write(
-        &self,
-        verified: &Verified<TableRelease<'_>>,
-        release: &Release,
-        folder: &UnfinishedFolder,
-        progress: &Progress,
-    ) -> Result<Vec<SeenTable>> {
+    /// Writes all tables.
+    fn write(&self, made: &MadeDatabase, files: &Files<'_>, progress: &Progress) -> Result<Vec<SeenTable>> {
         let order = self.job.database.order;
         let mut seen = Vec::new();
         for (table, relation) in self.database.relations().iter().enumerate() {
             let write = |sensitive: Option<(usize, &str)>| -> Result<FilePart> {
                 let column = sensitive.map(|(_, column)| column);
                 let name = self.file_name(&relation.name, column);
-                let layout = self.layout(Path::new(&name), release, table, column)?;
+                let form = Form {
+                    format: FileFormat::of(Path::new(&name), None, Use::Write)?,
+                    types: Types::AsCollected,
+                };
+                let released = self.released(&made.release, table, column);
+                let layout = Layout::new(form, &self.tables[table].format, &relation.table, &released);
                 let part = Part { table, sensitive: sensitive.map(|(number, _)| number) };
-                let file = folder.file(&name)?;
-                let finished = sink::write(verified, part, file, &layout, order, None, progress)?.finish()?;
+                let file = files(&name)?;
+                let finished =
+                    sink::write(&made.verified, part, file, &layout, order, None, progress)?.finish()?;
                 let sha256 = finished.sha256();
                 finished.appear()?;
-                let labels: &TableRelease<'_> = part.of(verified);
+                let labels: &TableRelease = part.of(&made.verified);
                 Ok(FilePart::of(Some(name), &sha256, labels))
             };
-            let columns = verified.tables()[table].sensitive.iter().enumerate();
+            let columns = made.verified.tables()[table].sensitive.iter().enumerate();
             seen.push(SeenTable {
                 rows: write(None)?,
                 sensitive: columns
@@ -190,25 +246,35 @@ impl DatabasePlan {
         Ok(seen)
     }
 
+    /// A part of a release as Arrow record batches, its rows in this order.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn to_record_batches(
+        &self,
+        made: &MadeDatabase,
+        part: Part,
+        order: &[u32],
+    ) -> Result<Vec<incog_parquet::RecordBatch>> {
+        let Part { table, sensitive } = part;
+        let column = sensitive.map(|at| made.verified.tables()[table].sensitive[at].0.as_str());
+        let released = self.released(&made.release, table, column);
+        let relation = &self.database.relations()[table];
+        let format = &self.tables[table].format;
+        sink::to_record_batches(&made.verified, part, Some(order), format, &relation.table, &released)
+    }
+
     /// The name of a table's file, or of that of one of its sensitive columns.
     pub(crate) fn file_name(&self, table: &str, sensitive: Option<&str>) -> String {
         let column = sensitive.map_or(String::new(), |column| format!(".{column}"));
         format!("{table}{column}{}", extension(self.job.database.format))
     }
 
-    /// How the cells of a file are written: as those of the data, where they are as collected.
-    fn layout(
-        &self,
-        path: &Path,
-        release: &Release,
-        table: usize,
-        sensitive: Option<&str>,
-    ) -> Result<Layout> {
+    /// Where each column of a released table stands in that of the data, and whether it is as collected there.
+    fn released(&self, release: &Release, table: usize, sensitive: Option<&str>) -> Vec<(usize, bool)> {
         let relation = &self.database.relations()[table];
         let columns = relation.table.columns();
         // What stands in no column of the data has no type.
         let nowhere = (columns.len(), false);
-        let released = match (self.job.database.release, sensitive) {
+        match (self.job.database.release, sensitive) {
             (ReleaseKind::Generalized, _) => self.as_collected(release, table),
             (ReleaseKind::Anatomized, Some(name)) => {
                 let at = columns.iter().position(|column| column.name() == name);
@@ -223,21 +289,18 @@ impl DatabasePlan {
                 let group = self.sensitive_columns(table).next().map(|_| nowhere);
                 kept.map(|at| (at, !is_key(at))).chain(group).collect()
             }
-        };
-        let form = Form { format: FileFormat::of(path, None, Use::Write)?, types: Types::AsCollected };
-        Ok(Layout::new(form, &self.tables[table].format, &relation.table, &released))
+        }
     }
 
     /// Where the folder goes. It must neither replace nor hold anything that the job reads.
-    fn place(&self) -> Result<(PathBuf, TargetFolder)> {
+    fn place(&self, output: Option<PathBuf>) -> Result<(PathBuf, TargetFolder)> {
         let key = ["database", "output"];
-        let Some(output) = &self.job.database.output else {
+        let Some(path) = output else {
             return Err(self
                 .job
                 .mistake(&key, "the job does not say where to write the release")
                 .with_hint("give [database] output = \"release/\", or --output"));
         };
-        let path = self.job.resolve(output);
         // What its own record lists; there may be none.
         let released = |folder: &Path| {
             Record::read(&folder.join(RECORD), Trust::default())
@@ -276,7 +339,8 @@ impl DatabasePlan {
     }
 
     /// What there is to say of a release.
-    fn report(&self, verified: &Verified<TableRelease<'_>>, scores: &Scores) -> ReleaseReport {
+    pub(crate) fn report(&self, made: &MadeDatabase) -> ReleaseReport {
+        let MadeDatabase { verified, scores, .. } = made;
         let tables = rows(verified);
         let of_table = |at: usize| {
             let relation = &self.database.relations()[at];

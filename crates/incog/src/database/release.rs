@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use incog_core::hierarchy::Hierarchy;
-use incog_core::relational::{Label, Release, ReleasedTable};
+use incog_core::relational::{Database, Label, Release, ReleasedTable};
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{LabelColumn, Labels};
@@ -17,18 +17,28 @@ use rand::seq::SliceRandom;
 use crate::database::plan::DatabasePlan;
 
 /// One table of a release.
-pub(crate) struct TableRelease<'a> {
-    pub(super) columns: Vec<(Cow<'a, str>, PublishedCells<'a>)>,
-    pub(super) n_rows: usize,
+pub(crate) struct TableRelease {
+    /// Whose labels they are.
+    database: Arc<Database>,
+    table: usize,
+    columns: Vec<(String, PublishedCells)>,
+    n_rows: usize,
 }
 
-pub(super) enum PublishedCells<'a> {
-    /// Values of a column as collected.
-    Kept { column: &'a Column, codes: Vec<u32> },
-    /// Labels of a hierarchy: those of all levels, one level after the other.
-    Labels { hierarchy: &'a Hierarchy, codes: Vec<u32> },
+/// The cells of a released column: where their labels stand, and which of them each row has.
+pub(super) struct PublishedCells {
+    source: LabelSource,
+    codes: Vec<u32>,
+}
+
+/// Where labels stand.
+enum LabelSource {
+    /// The values of a column of the table, by its place there.
+    Kept(usize),
+    /// Those of an attribute of the table: of all levels, one level after the other.
+    Generalized(usize),
     /// New keys, or the number of a group.
-    Numbers { numbers: Arc<Numbers>, codes: Vec<u32> },
+    Numbers(Arc<Numbers>),
 }
 
 /// The numbers from 1 up, as text.
@@ -53,9 +63,20 @@ impl Numbers {
     }
 }
 
-impl Labels for TableRelease<'_> {
+impl TableRelease {
+    pub(super) fn new(
+        plan: &DatabasePlan,
+        table: usize,
+        columns: Vec<(String, PublishedCells)>,
+        n_rows: usize,
+    ) -> Self {
+        TableRelease { database: Arc::clone(&plan.database), table, columns, n_rows }
+    }
+}
+
+impl Labels for TableRelease {
     fn header(&self) -> Vec<&str> {
-        self.columns.iter().map(|(name, _)| &**name).collect()
+        self.columns.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     fn n_rows(&self) -> usize {
@@ -63,22 +84,30 @@ impl Labels for TableRelease<'_> {
     }
 
     fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let (labels, codes) = match &self.columns[column_idx].1 {
-            PublishedCells::Kept { column, codes } => (column.dictionary().values().collect(), codes),
-            PublishedCells::Labels { hierarchy, codes } => {
-                let levels = 0..=hierarchy.height();
-                (levels.flat_map(|level| hierarchy.labels(level).values()).collect(), codes)
+        let PublishedCells { source, codes } = &self.columns[column_idx].1;
+        let labels = match source {
+            LabelSource::Kept(at) => {
+                let column = &self.database.relations()[self.table].table.columns()[*at];
+                column.dictionary().values().collect()
             }
-            PublishedCells::Numbers { numbers, codes } => (numbers.labels(), codes),
+            LabelSource::Generalized(at) => {
+                let hierarchy = self.database.attributes(self.table)[*at].hierarchy();
+                (0..=hierarchy.height()).flat_map(|level| hierarchy.labels(level).values()).collect()
+            }
+            LabelSource::Numbers(numbers) => numbers.labels(),
         };
         LabelColumn { labels, codes: Cow::Borrowed(codes) }
     }
 
     fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        let (PublishedCells::Kept { codes, .. }
-        | PublishedCells::Labels { codes, .. }
-        | PublishedCells::Numbers { codes, .. }) = &self.columns[column_idx].1;
-        to.copy_from_slice(&codes[first..first + to.len()]);
+        to.copy_from_slice(&self.columns[column_idx].1.codes[first..first + to.len()]);
+    }
+}
+
+impl PublishedCells {
+    /// A column as collected: the cells of some of its rows.
+    pub(super) fn kept(at: usize, column: &Column, records: &[u32]) -> Self {
+        PublishedCells { source: LabelSource::Kept(at), codes: of_records(column, records) }
     }
 }
 
@@ -96,14 +125,14 @@ impl Minted {
     }
 
     /// Cells with these of the numbers.
-    pub(super) fn with_codes<'a>(&self, codes: Vec<u32>) -> PublishedCells<'a> {
-        PublishedCells::Numbers { numbers: Arc::clone(&self.numbers), codes }
+    pub(super) fn with_codes(&self, codes: Vec<u32>) -> PublishedCells {
+        PublishedCells { source: LabelSource::Numbers(Arc::clone(&self.numbers)), codes }
     }
 }
 
 impl DatabasePlan {
     /// The tables of a release, with new keys; rows as in the data.
-    pub(crate) fn tables_of(&self, release: &Release) -> Result<Vec<TableRelease<'_>>> {
+    pub(crate) fn tables_of(&self, release: &Release) -> Result<Vec<TableRelease>> {
         let minted = self.mint(release);
         (0..release.tables.len()).map(|table| self.table_of(release, table, &minted)).collect()
     }
@@ -112,26 +141,25 @@ impl DatabasePlan {
         release.tables.iter().map(|table| Minted::new(table.records.len())).collect()
     }
 
-    fn table_of(&self, release: &Release, table: usize, minted: &[Minted]) -> Result<TableRelease<'_>> {
-        let columns = self.released_columns(table);
-        let columns = columns.iter().map(|&at| {
-            let column = &self.database.relations()[table].table.columns()[at];
-            Ok((Cow::Borrowed(column.name()), self.cells(release, table, column, minted)?))
+    fn table_of(&self, release: &Release, table: usize, minted: &[Minted]) -> Result<TableRelease> {
+        let columns = self.released_columns(table).into_iter().map(|at| {
+            let name = self.database.relations()[table].table.columns()[at].name();
+            Ok((name.to_owned(), self.cells(release, table, at, minted)?))
         });
-        Ok(TableRelease {
-            columns: columns.collect::<Result<_>>()?,
-            n_rows: release.tables[table].records.len(),
-        })
+        let columns = columns.collect::<Result<_>>()?;
+        Ok(TableRelease::new(self, table, columns, release.tables[table].records.len()))
     }
 
-    pub(super) fn cells<'a>(
-        &'a self,
+    /// The released cells of the column at a place of a table.
+    pub(super) fn cells(
+        &self,
         release: &Release,
         table: usize,
-        column: &'a Column,
+        at: usize,
         minted: &[Minted],
-    ) -> Result<PublishedCells<'a>> {
+    ) -> Result<PublishedCells> {
         let relation = &self.database.relations()[table];
+        let column = &relation.table.columns()[at];
         let ReleasedTable { records, labels } = &release.tables[table];
         if relation.key.as_deref() == Some(column.name()) {
             return Ok(minted[table].with_codes(minted[table].codes.clone()));
@@ -139,15 +167,17 @@ impl DatabasePlan {
         if relation.foreign_keys.iter().any(|key| key.column == column.name()) {
             return Ok(minted[self.parent(table)?].with_codes(self.parents_of(release, table, minted)?));
         }
-        let mut attributes = self.database.attributes(table).iter().zip(labels);
-        Ok(match attributes.find(|(attribute, _)| attribute.name() == column.name()) {
-            Some((attribute, labels)) => {
-                let hierarchy = attribute.hierarchy();
-                let starts = level_starts(hierarchy);
+        let attributes = self.database.attributes(table);
+        Ok(match attributes.iter().position(|attribute| attribute.name() == column.name()) {
+            Some(number) => {
+                let starts = level_starts(attributes[number].hierarchy());
                 let flat = |label: &Label| starts[usize::from(label.level)] + label.code;
-                PublishedCells::Labels { hierarchy, codes: labels.iter().map(flat).collect() }
+                PublishedCells {
+                    source: LabelSource::Generalized(number),
+                    codes: labels[number].iter().map(flat).collect(),
+                }
             }
-            None => PublishedCells::Kept { column, codes: of_records(column, records) },
+            None => PublishedCells::kept(at, column, records),
         })
     }
 
@@ -192,6 +222,6 @@ fn level_starts(hierarchy: &Hierarchy) -> Vec<u32> {
     lengths.scan(0, |next, length| Some(std::mem::replace(next, *next + length))).collect()
 }
 
-pub(super) fn of_records(column: &Column, records: &[u32]) -> Vec<u32> {
+fn of_records(column: &Column, records: &[u32]) -> Vec<u32> {
     records.iter().map(|&record| column.codes()[record as usize]).collect()
 }

@@ -198,7 +198,7 @@ pub(super) fn recognize(values: &[&str], is_repeated: bool) -> Option<Recognized
         let n = values.iter().filter(|value| content.has_form(value)).count();
         let is_all = n == values.len();
         let enough = if content == Content::Sex {
-            is_all && (2..=6).contains(&n)
+            is_all && (2..=6).contains(&n) && tells_two_sexes(values)
         } else {
             n >= 3 || (is_all && content.names_people())
         };
@@ -440,12 +440,27 @@ fn is_postal_code(value: &str) -> bool {
     )
 }
 
-/// Words for male and female, and for what is neither, in seven languages; a letter too.
-fn is_sex(value: &str) -> bool {
-    const WORDS: &str = "m f male female man woman men women w mann frau mannlich männlich weiblich divers d h homme femme hombre mujer masculino \
-        femenino masculin feminin féminin maschio femmina feminino homem mulher vrouw mannelijk vrouwelijk v u unknown x other nonbinary";
+/// Words for male in seven languages; a letter too.
+const MALE: &str =
+    "m male man men mann mannlich männlich h homme hombre masculino masculin maschio homem mannelijk";
+/// Words for female.
+const FEMALE: &str = "f female woman women w frau weiblich femme mujer femenino feminin féminin femmina feminino mulher vrouw vrouwelijk v";
+/// Words for what is neither, or not known.
+const NEITHER: &str = "d divers u unknown x other nonbinary";
+
+fn is_word_of(words: &str, value: &str) -> bool {
     let value = value.to_lowercase();
-    WORDS.split_whitespace().any(|word| word == value)
+    words.split_whitespace().any(|word| word == value)
+}
+
+/// A word for a sex, or for what is neither.
+fn is_sex(value: &str) -> bool {
+    [MALE, FEMALE, NEITHER].iter().any(|words| is_word_of(words, value))
+}
+
+/// Letters that stand for a sex stand for many things: only together are they sexes.
+fn tells_two_sexes(values: &[&str]) -> bool {
+    [MALE, FEMALE].iter().all(|words| values.iter().any(|value| is_word_of(words, value)))
 }
 
 #[cfg(test)]
@@ -495,6 +510,7 @@ mod tests {
             ["New York", "Los Angeles", "Salt Lake"],
             ["yes", "no", "none"],
             ["red", "green", "blue"],
+            ["u", "v", "w"],
         ] {
             assert_eq!(of(&values), None, "{values:?}");
         }

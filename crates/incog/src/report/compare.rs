@@ -219,7 +219,7 @@ pub(crate) fn compare(
 }
 
 /// Gives a model the orders and hierarchies that follow from the data, where the job has none: numbers and dates have an order, what
-/// has no hierarchy is kept or `*`. `ordered-set` needs an order of every column: that of a list, where there is no other.
+/// has no hierarchy is kept or `*`.
 fn derive(plan: &mut Plan, job: &mut Job, model: &str) {
     let is_ordered_set = model == "ordered-set";
     if !is_ordered_set && !["mondrian", RELAXED].contains(&model) {
@@ -233,9 +233,9 @@ fn derive(plan: &mut Plan, job: &mut Job, model: &str) {
         }
         let values = || data.dictionary().values().filter(|value| !value.is_empty() && *value != EMPTY_TEXT);
         let notation = data.notation();
-        // An order tells values apart that the lowest level does not: then the hierarchy is what mondrian cuts by.
+        // An order tells values apart that the lowest level does not: then the model goes by the hierarchy.
         let levels = column.hierarchy.as_ref().and_then(|hierarchy| hierarchy.levels.as_ref());
-        if !is_ordered_set && levels.is_some_and(|levels| !levels.contains(&0)) {
+        if levels.is_some_and(|levels| !levels.contains(&0)) {
             continue;
         }
         let is_mask = column.hierarchy.as_ref().is_some_and(|hierarchy| hierarchy.mask.is_some());
@@ -243,10 +243,6 @@ fn derive(plan: &mut Plan, job: &mut Job, model: &str) {
             Some(OrderJob::Word(OrderWord::Numbers))
         } else if values().all(|value| notation.date(value).is_some()) {
             Some(OrderJob::Word(OrderWord::Dates))
-        } else if is_ordered_set {
-            let mut list: Vec<String> = values().map(str::to_owned).collect();
-            list.sort_unstable();
-            Some(OrderJob::Categories(list))
         } else {
             column
                 .hierarchy

@@ -285,14 +285,26 @@ impl Text {
             return Err(unreadable(path, what, "its first line has NUL bytes, which no text has")
                 .with_hint("is it UTF-16, or no CSV at all? the first line must name the columns"));
         }
+        // Spreadsheets say in a line of its own what separates fields.
+        let said = separator_line(start);
+        if let Some((_, length)) = said {
+            file.consume(length);
+        }
+        let start = file.fill_buf().map_err(failed)?;
         let by_name =
             || FileFormat::by_name(path) == Some(FileFormat::Tsv) || dialect.format == Some(FileFormat::Tsv);
-        let delimiter = match dialect.delimiter {
+        let delimiter = match dialect.delimiter.or(said.map(|(delimiter, _)| delimiter)) {
             Some(delimiter) => delimiter,
             None if by_name() => b'\t',
             None => detect(start, dialect),
         };
-        Ok(Text { file: Box::new(file), delimiter, line: 1 + n_skipped, has_mark, note })
+        Ok(Text {
+            file: Box::new(file),
+            delimiter,
+            line: 1 + n_skipped + u64::from(said.is_some()),
+            has_mark,
+            note,
+        })
     }
 }
 
@@ -350,6 +362,16 @@ fn skip_lines(file: &mut impl BufRead, n_lines: u64) -> std::io::Result<u64> {
         }
     }
     Ok(n_lines)
+}
+
+/// What separates fields, where a text begins with a line `sep=;` as spreadsheets write it, and how long that line is.
+fn separator_line(start: &[u8]) -> Option<(u8, usize)> {
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    let (key, rest) = text.split_at_checked(4)?;
+    let (&delimiter, rest) = rest.split_first()?;
+    let end = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.starts_with(b"\n")) };
+    let is_one = key.eq_ignore_ascii_case(b"sep=") && delimiter.is_ascii() && !b"\"\r\n".contains(&delimiter);
+    (is_one && end > 0).then(|| (delimiter, start.len() - rest.len() + end))
 }
 
 /// The names that somebody gives, one for each column.
@@ -447,6 +469,25 @@ fn called(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_a_spreadsheet_says_what_separates_fields() {
+        for (text, found) in [
+            ("sep=;\na;b", Some((b';', 6))),
+            ("SEP=|\r\na|b", Some((b'|', 7))),
+            ("\u{FEFF}sep=\t\na", Some((b'\t', 9))),
+            ("sep=;,a\n", None),
+            ("sep=;", None),
+            ("sep=", None),
+            ("separator\n", None),
+            ("", None),
+        ] {
+            assert_eq!(separator_line(text.as_bytes()), found, "{text:?}");
+        }
+        let text = "sep=,\na,b;c\n1,2;3\n";
+        let csv = Csv::from_reader(Box::new(text.as_bytes()), "data.csv", None).unwrap();
+        assert_eq!((csv.delimiter(), csv.header()), (b',', &["a".to_owned(), "b;c".to_owned()][..]));
+    }
 
     #[test]
     fn the_delimiter_is_the_headers_most_frequent_one() {

@@ -38,6 +38,8 @@ use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
+#[cfg(feature = "parquet")]
+use crate::claim::labels::Arranged;
 use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
@@ -91,10 +93,13 @@ pub(crate) fn write<R: Labels>(
     write_labels(rows, file, layout, WritingOrder::new(order, memory), progress)
 }
 
-/// A release as Arrow record batches. `released` are the places of its columns in the table, and whether they are as collected.
+/// A part of a release as Arrow record batches, in an order of its rows unless they are to come as they are. `released` are the places
+/// of its columns in the table, and whether they are as collected.
 #[cfg(feature = "parquet")]
 pub(crate) fn to_record_batches<R: Labels>(
     verified: &Verified<R>,
+    part: Part,
+    order: Option<&[u32]>,
     format: &Format,
     table: &Table,
     released: &[(usize, bool)],
@@ -104,10 +109,15 @@ pub(crate) fn to_record_batches<R: Labels>(
         return Err(Error::new(ErrorKind::Internal, "typed columns have no types"));
     };
     // Categories stay categories, whether they are generalized or not.
-    let is_dictionary =
-        |&(at, _): &(usize, bool)| matches!(format.type_of(at), CellType::Kept(of) if of.is_dictionary());
+    let is_dictionary = |&(at, _): &(usize, bool)| {
+        at < table.columns().len() && matches!(format.type_of(at), CellType::Kept(of) if of.is_dictionary())
+    };
     let dictionaries: Vec<bool> = released.iter().map(is_dictionary).collect();
-    parquet::to_record_batches(verified.release(), &columns, &dictionaries)
+    let rows: &R = part.of(verified);
+    match order {
+        None => parquet::to_record_batches(rows, &columns, &dictionaries),
+        Some(order) => parquet::to_record_batches(&Arranged { rows, order }, &columns, &dictionaries),
+    }
 }
 
 fn write_labels(
