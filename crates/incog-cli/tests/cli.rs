@@ -287,7 +287,7 @@ fn bad_data_files_are_refused() {
     spoil(
         b"name,sex,zip,illness\nKowalczyk,f,10115,fl\xFC\n",
         &["line 2", "column 4 is not UTF-8"],
-        "convert",
+        "encoding = ",
     );
     spoil(
         b"name,sex,zap,illness\nKowalczyk,f,10115,flu\n",
@@ -422,7 +422,11 @@ fn bad_settings_are_refused() {
     hierarchy("{ mask = \"right\", levels = [9] }", &["line 11 of", "no level 9; the highest is 5"], "");
     hierarchy("{ intervals = [5, 12] }", &["line 11 of", "12 is not a multiple of 5"], "nest");
     hierarchy("{ dates = [\"year\"] }", &["line 11 of", "2 of 2 values are not dates", "record 1"], "clean");
-    hierarchy("{ dates = [\"year\", \"month\"] }", &["line 11 of", "from fine to coarse"], "day, month");
+    hierarchy(
+        "{ dates = [\"year\", \"month\"] }",
+        &["line 11 of", "from fine to coarse"],
+        "day, week, month",
+    );
     hierarchy("{ tree = { a = [\"x\"] } }", &["line 11 of", "2 of 2 values are not leaves"], "");
     hierarchy("{ tree = \"none.txt\" }", &["cannot read the tree", "no such file"], "");
     hierarchy("{ file = \"zip.csv\", missing = \"?\" }", &["`missing` is not for files"], "row of its own");

@@ -316,6 +316,7 @@ fn a_released_table_is_checked_and_a_forged_one_is_not_believed() {
     std::fs::write(schema.path("copied.toml"), copied).unwrap();
     let said = schema.incog(&["verify", &table, "--job", "copied.toml", "--record", &record]);
     assert_eq!(said.code, Some(0), "{said:?}");
+    // How many ways are sure to notice.
     let forgeries = [
         (
             "UPDATE release SET ill = 'flu' WHERE ctid = (SELECT ctid FROM release WHERE ill = 'cold' LIMIT 1)",
@@ -327,7 +328,8 @@ fn a_released_table_is_checked_and_a_forged_one_is_not_believed() {
     for (forgery, n_noticed) in forgeries {
         schema.run(&format!("CREATE TABLE kept AS SELECT * FROM release; {forgery}"));
         let noticed = ways.iter().filter(|way| schema.incog(way).code == Some(1)).count();
-        assert_eq!(noticed, n_noticed, "{forgery}");
+        // Which row it is depends on an order that nobody knows: what a record alone says may happen to fit.
+        assert!(noticed >= n_noticed, "{noticed} noticed {forgery}");
         schema.run("DROP TABLE release; ALTER TABLE kept RENAME TO release");
     }
 }

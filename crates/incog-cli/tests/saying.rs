@@ -124,7 +124,7 @@ fn breaks(schema: &Value, value: &Value, root: &Value, at: &str) -> Vec<String> 
             {
                 (Some(schema), _) => broken.extend(breaks(schema, below, root, &place)),
                 (None, Some(schema)) if schema.is_object() => {
-                    broken.extend(breaks(schema, below, root, &place))
+                    broken.extend(breaks(schema, below, root, &place));
                 }
                 // A field that nobody describes is a field that nobody can rely on.
                 (None, _) if properties.is_some() => broken.push(format!("{place} is not described")),
@@ -326,7 +326,7 @@ fn homogeneous(sensitive: &str) -> tempfile::TempDir {
             row + 5,
             ["none", "none", "none", "none"][row]
         );
-        data += &format!("3,{},none\n", row);
+        data += &format!("3,{row},none\n");
     }
     std::fs::write(folder.path().join("t.csv"), data).unwrap();
     let job = format!(

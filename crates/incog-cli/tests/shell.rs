@@ -19,7 +19,9 @@ fn text(arguments: &[&str]) -> String {
 fn commands() -> Vec<String> {
     let help = text(&["--help"]);
     let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    // What a command does may take several lines, which are indented further.
+    let lines = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 /// The long flags that the help of a command lists.

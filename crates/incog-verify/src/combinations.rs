@@ -129,13 +129,13 @@ mod tests {
         assert!(report(CUBE, 2, 2).holds());
         assert_eq!(
             report(CUBE, 2, 3).findings[0].to_string(),
-            "FAIL  2-anonymity of every combination of at most 3 of a, b, c (the smallest has 1 rows, of a, b, c)"
+            "FAIL  2-anonymity of every combination of at most 3 of a, b, c (the smallest has 1 row, of a, b, c)"
         );
         assert!(!report(CUBE, 3, 2).holds() && !report(CUBE, 1, 0).holds());
         assert!(report("a,b,c\n", 5, 2).holds(), "nobody is exposed by no rows");
         // One row less breaks a pair, and the finding names its columns.
         let broken = CUBE.replace("1,1,1\n", "");
-        assert!(report(&broken, 2, 2).findings[0].found.starts_with("the smallest has 1 rows"));
+        assert!(report(&broken, 2, 2).findings[0].found.starts_with("the smallest has 1 row"));
         assert!(report(&broken, 3, 1).holds());
     }
 

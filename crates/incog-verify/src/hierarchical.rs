@@ -160,7 +160,7 @@ mod tests {
     fn a_hierarchy_that_is_no_tree_or_lacks_values_is_refused_without_telling_them() {
         let problem = |rows: &[&[&str]]| Tree::new(&paths(rows), &["a", "b", "c"], &[1, 1, 0]).err();
         assert_eq!(problem(&[&["a", "x"], &["b", "x"]]), None, "c does not occur");
-        assert_eq!(problem(&[&["a", "x"], &["d", "x"]]).unwrap(), "1 values are not in the hierarchy");
+        assert_eq!(problem(&[&["a", "x"], &["d", "x"]]).unwrap(), "1 value is not in the hierarchy");
         assert_eq!(problem(&[]).unwrap(), "2 values are not in the hierarchy");
         assert_eq!(
             problem(&[&["a", "x"], &["b"]]).unwrap(),

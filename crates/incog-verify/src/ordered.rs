@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(ranks.distance(&[(3, 1)]), Fraction::new(1, 3).unwrap());
         let problem =
             |entries: &str| Ranks::of_list(&list(entries), &labels, &[1, 1, 0, 1], &Style::default()).err();
-        assert_eq!(problem("low high").unwrap(), "1 values are not in the order");
+        assert_eq!(problem("low high").unwrap(), "1 value is not in the order");
         assert_eq!(problem("low middle high low").unwrap(), "entries 1 and 4 of the order are the same");
     }
 }

@@ -174,7 +174,7 @@ fn disclosure_is_decided_by_more_digits_than_floats_have() {
         "FAIL  delta-disclosure of ill is less than 0.4 (the greatest is about 0.405465)"
     );
     let missing = finding(&groups("1: a a b; 2: a a a"), &delta("50"));
-    assert_eq!((missing.holds, missing.found.as_str()), (false, "1 groups lack a value"));
+    assert_eq!((missing.holds, missing.found.as_str()), (false, "1 group lacks a value"));
     let same = groups("1: a b; 2: b a");
     assert!(finding(&same, &delta("0.000000000000000001")).holds, "nothing differs");
     assert!(!finding(&same, &delta("0")).holds, "less than, not at most");
@@ -190,7 +190,7 @@ fn likeness_is_decided_at_its_threshold() {
     assert_eq!(
         found.to_string(),
         "FAIL  basic beta-likeness of ill: no share grows by more than 0.25 of itself \
-         (the greatest growth is 0.5; 1 values are beyond)"
+         (the greatest growth is 0.5; 1 value is beyond)"
     );
     // a has all of group 1 and 5/6 of all: it grows by 1/5, and −ln 5/6 is 0.18.
     let sure = groups("1: a a; 2: a b a a");
@@ -219,7 +219,7 @@ fn distances_follow_the_hierarchy_or_the_list() {
     assert!(!finding(&text, &closeness("0.3333333333333333333", order("flu cough ulcer cancer"))).holds);
     assert!(finding(&text, &closeness("1/6", order("flu ulcer cancer cough"))).holds);
     for (distance, found) in [
-        (order("flu cough ulcer"), "1 values are not in the order"),
+        (order("flu cough ulcer"), "1 value is not in the order"),
         (order("flu cough flu ulcer cancer"), "entries 1 and 3 of the order are the same"),
         (Distance::Hierarchy(paths("flu *; cough *")), "2 values are not in the hierarchy"),
         (Distance::Numbers, "not all values are numbers"),

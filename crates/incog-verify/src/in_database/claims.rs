@@ -4,6 +4,7 @@ use super::{Checker, Levels, Mismatch, SourceInDatabase, TableInDatabase};
 use crate::against_input::{ROWS_CLAIM, RecodingClaim};
 use crate::histograms::Histograms;
 use crate::in_database::LEVELS_NOT_FOUND;
+use crate::words::counted;
 use crate::{ClaimKind, Claims, Counted, Finding, Report, SensitiveClaim, sensitive};
 
 /// The columns of a release, as far as claims need them.
@@ -23,7 +24,7 @@ pub(super) fn columns(
         report.findings.push(Finding {
             kind: ClaimKind::Columns,
             claim: format!("the columns are {}", columns.join(", ")),
-            found: format!("{} columns", release.columns.len()),
+            found: counted(release.columns.len() as u64, "column", "columns"),
             holds: are_declared,
         });
     }

@@ -108,7 +108,7 @@ fn check_tables(
     report.findings.push(shared.finding(
         "no group has two rows of one person".into(),
         &names,
-        "have another one of their person in their group",
+        ["has another one of its person in its group", "have another one of their person in their group"],
         "none has",
     ));
     for ((parts, grouped), (table, claims)) in
@@ -308,7 +308,14 @@ impl Parts<'_> {
                     let groups = [&values.column(0), &self.rows.column(self.group_at)];
                     let pairs = differences(&[groups[0], &released], &[groups[1], &of_origins]).0;
                     let claim = format!("the values of {name} in a group are those of its rows' originals");
-                    (claim, pairs, "values of a group do not stand there as often")
+                    (
+                        claim,
+                        pairs,
+                        [
+                            "value of a group does not stand there as often",
+                            "values of a group do not stand there as often",
+                        ],
+                    )
                 }
                 Origins::Places(places) if too_many == 0 => {
                     let numbers =
@@ -317,17 +324,25 @@ impl Parts<'_> {
                         places[table].strange_values(&grouped.of_rows, &numbers, &released, &collected);
                     let claim =
                         format!("the values of {name} in a group can be those of its rows' originals");
-                    (claim, n_strange, "values are those of no row of their group")
+                    (
+                        claim,
+                        n_strange,
+                        ["value is that of no row of its group", "values are those of no row of their group"],
+                    )
                 }
                 Origins::Places(_) | Origins::Unknown => {
                     let claim = format!("no value of {name} stands more often than in the original");
-                    (claim, too_many, "rows are too many")
+                    (claim, too_many, ["row is too many", "rows are too many"])
                 }
             };
             findings.push(Finding {
                 kind: ClaimKind::Structure,
                 claim,
-                found: if n_different == 0 { "that is so".into() } else { format!("{n_different} {unit}") },
+                found: if n_different == 0 {
+                    "that is so".into()
+                } else {
+                    counted(n_different, unit[0], unit[1])
+                },
                 holds: n_different == 0,
             });
         }

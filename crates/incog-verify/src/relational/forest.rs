@@ -79,13 +79,13 @@ impl Forest {
         findings.push(bad_keys.finding(
             format!("every key in {which} tables is unique and not empty"),
             names,
-            "are not",
+            ["is not", "are not"],
             "all are",
         ));
         findings.push(orphans.finding(
             format!("every foreign key in {which} tables is the key of a parent row"),
             names,
-            "have no parent",
+            ["has no parent", "have no parent"],
             "all are",
         ));
         if !is_sound {

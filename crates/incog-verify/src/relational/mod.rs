@@ -309,12 +309,13 @@ impl Tally {
         self.0.iter().all(Option::is_none)
     }
 
-    /// `strange` and `fine` say what the rows are or do.
-    fn finding(&self, claim: String, names: &[&str], strange: &str, fine: &str) -> Finding {
+    /// What the rows are or do: `strange` says it of one row and of several, `fine` where there is none.
+    fn finding(&self, claim: String, names: &[&str], strange: [&str; 2], fine: &str) -> Finding {
         let tables = self.0.iter().zip(names).filter_map(|(rows, name)| {
             let (n_rows, first) = (*rows)?;
+            let does = strange[usize::from(n_rows != 1)];
             Some(format!(
-                "{} of {name} {strange}, the first is row {}",
+                "{} of {name} {does}, the first is row {}",
                 counted(n_rows, "row", "rows"),
                 first + 1
             ))

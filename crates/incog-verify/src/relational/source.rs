@@ -213,7 +213,12 @@ fn new_keys(
             same.into_iter().for_each(|row_idx| kept.add(table, row_idx));
         }
     }
-    kept.finding("keys are new ones".into(), names, "have a key of the original", "all are")
+    kept.finding(
+        "keys are new ones".into(),
+        names,
+        ["has a key of the original", "have a key of the original"],
+        "all are",
+    )
 }
 
 /// Which released columns are compared with which original ones.
@@ -358,7 +363,7 @@ fn check_origins(
         unfounded.finding(
             "every released row comes from an original row of its own".into(),
             names,
-            "do not",
+            ["does not", "do not"],
             "all do",
         ),
         changed.finding(
@@ -370,19 +375,19 @@ fn check_origins(
             }
             .into(),
             names,
-            "differ",
+            ["differs", "differ"],
             "all are",
         ),
         strange.finding(
             "every quasi-identifier is a generalization of the original value".into(),
             names,
-            "have one that is not",
+            ["has one that is not", "have one that is not"],
             "all are",
         ),
         moved.finding(
             "the parent of the original row is the original of the parent row".into(),
             names,
-            "have another",
+            ["has another", "have another"],
             "all are",
         ),
     ];

@@ -104,8 +104,8 @@ fn keys_and_foreign_keys_are_counted_without_a_cell() {
     assert_eq!(
         findings(&PERSONS.replace("4,b", "3,b"), VISITS),
         [
-            "FAIL  every key in released tables is unique and not empty (1 rows of person are not, the first is row 4)",
-            "FAIL  every foreign key in released tables is the key of a parent row (1 rows of visit have no parent, \
+            "FAIL  every key in released tables is unique and not empty (1 row of person is not, the first is row 4)",
+            "FAIL  every foreign key in released tables is the key of a parent row (1 row of visit has no parent, \
              the first is row 6)",
         ]
     );

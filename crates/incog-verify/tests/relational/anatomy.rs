@@ -118,7 +118,7 @@ fn only_what_holds_becomes_verified() {
 #[test]
 fn groups_have_as_many_rows_as_values() {
     let sizes = "every group of takes has a row for each of its rows in the tables of its sensitive columns";
-    assert_fails(&[(Part::Values(1), "1,78\n", "")], &format!("{sizes}: 1 groups have not"), sizes);
+    assert_fails(&[(Part::Values(1), "1,78\n", "")], &format!("{sizes}: 1 group has not"), sizes);
     assert_fails(&[(Part::Values(1), "1,78\n", "2,78\n")], &format!("{sizes}: 2 groups have not"), sizes);
     assert_fails(&[(Part::Rows(1), "CS,1\n", "CS,7\n")], &format!("{sizes}: 2 groups have not"), sizes);
 }
@@ -144,23 +144,22 @@ fn persons_are_followed_through_all_tables() {
 #[test]
 fn quasi_identifiers_are_exact() {
     let without = "every released person can be assigned an original one, with rows removed: 1 of 4 cannot";
-    let with = "columns are those of the original row: 1 rows of takes differ, the first is row 1";
+    let with = "columns are those of the original row: 1 row of takes differs, the first is row 1";
     assert_fails(&[(Part::Rows(1), "t1,x4,Math", "t1,x4,Science")], without, with);
 }
 
 #[test]
 fn children_are_not_moved() {
-    let with =
-        "the parent of the original row is the original of the parent row: 1 rows of book have another";
+    let with = "the parent of the original row is the original of the parent row: 1 row of book has another";
     assert_fails(&[(Part::Rows(2), "b1,t1", "b1,t2")], "1 of 4 cannot", with);
-    assert_fails(&[(Part::Rows(2), "b1,t1", "b1,t0")], "1 rows of book have no parent", "have no parent");
+    assert_fails(&[(Part::Rows(2), "b1,t1", "b1,t0")], "1 row of book has no parent", "has no parent");
 }
 
 #[test]
 fn sensitive_values_are_those_of_the_original() {
     let with = "the values of takes.grade in a group are those of its rows' originals: \
                 2 values of a group do not stand there as often";
-    let without = "no value of takes.grade stands more often than in the original: 1 rows are too many";
+    let without = "no value of takes.grade stands more often than in the original: 1 row is too many";
     assert_fails(&[(Part::Values(1), "1,93", "1,94")], without, with);
     assert_fails(&[(Part::Values(1), "1,93", "1,66")], without, with);
     // Values may not change their groups either: nobody has that grade in a course of the other group.

@@ -70,7 +70,7 @@ fn the_papers_students_are_two_classes_of_two() {
     assert!(verify_database(STUDENTS.map(table).to_vec(), &students(2)).is_err());
 }
 
-const K: &str = "2-anonymity of persons relative to takes.course, book.book: the smallest class of equal trees has 1 persons\n";
+const K: &str = "2-anonymity of persons relative to takes.course, book.book: the smallest class of equal trees has 1 person\n";
 
 fn assert_fails(changes: &[(usize, &str, &str)], without: &[&str], with: &[&str]) {
     let [without_found, with_found] = failures(changes);
@@ -122,7 +122,7 @@ fn an_extra_child_is_noticed() {
 
 #[test]
 fn a_changed_key_leaves_an_orphan() {
-    let orphan = "1 rows of book have no parent, the first is row 1";
+    let orphan = "1 row of book has no parent, the first is row 1";
     assert_fails(&[(1, "t1,x4", "t99,x4")], &[orphan], &[orphan]);
     let orphans = "3 rows of takes have no parent, the first is row 1";
     assert_fails(&[(0, "x4,", "x9,")], &[orphans], &[orphans]);
@@ -130,7 +130,7 @@ fn a_changed_key_leaves_an_orphan() {
     assert_eq!(failures(&[(2, "b1,t1", "b99,t1")]), ["", ""]);
     assert_fails(
         &[(2, "b1,t1", "b2,t1")],
-        &["1 rows of book are not, the first is row 2"],
+        &["1 row of book is not, the first is row 2"],
         &["every key in released tables"],
     );
 }
@@ -138,7 +138,7 @@ fn a_changed_key_leaves_an_orphan() {
 #[test]
 fn a_changed_foreign_key_is_noticed() {
     let moved = "the parent of the original row is the original of the parent row: \
-                 1 rows of book have another, the first is row 1";
+                 1 row of book has another, the first is row 1";
     assert_fails(&[(2, "b1,t1", "b1,t4")], &[K, "1 of 4 cannot"], &[K, moved]);
 }
 
@@ -148,7 +148,7 @@ fn a_changed_sensitive_value_is_noticed() {
     assert!(without.ends_with("labels generalized: 1 of 4 cannot\n"), "{without}");
     assert_eq!(
         with,
-        "columns that are no quasi-identifiers are those of the original row: 1 rows of takes differ, the first is row 1\n"
+        "columns that are no quasi-identifiers are those of the original row: 1 row of takes differs, the first is row 1\n"
     );
     // Equal values of a matched set, and neither of them true.
     assert_fails(
@@ -194,9 +194,9 @@ fn origins_are_not_trusted() {
     assert_eq!(with([students, takes, books]), "");
     assert_eq!(with([&students[1..], takes, books]), "4 rows of student, 3 origins");
     let twice = with([&[3, 1, 0, 0], takes, books]);
-    assert!(twice.starts_with("1 rows of student do not, the first is row 4"), "{twice}");
+    assert!(twice.starts_with("1 row of student does not, the first is row 4"), "{twice}");
     let beyond = with([&[3, 1, 0, u32::MAX], takes, books]);
-    assert!(beyond.starts_with("1 rows of student do not, the first is row 4"), "{beyond}");
+    assert!(beyond.starts_with("1 row of student does not, the first is row 4"), "{beyond}");
     assert!(beyond.contains("2 rows of takes have another"), "{beyond}");
 }
 
@@ -230,7 +230,7 @@ fn sources_that_do_not_fit_are_refused() {
         // The original itself is broken.
         sources[2].input = Box::leak(Box::new(orphans.clone()));
     };
-    assert_eq!(found(&orphan), ["1 rows of book have no parent, the first is row 12"]);
+    assert_eq!(found(&orphan), ["1 row of book has no parent, the first is row 12"]);
 }
 
 /// A person or a row: its quasi-identifier, another column, and children.
@@ -463,7 +463,7 @@ fn keys_of_the_original_are_noticed() {
         assert!(!found(&letters, &letters, origins).holds);
         assert_eq!(
             found(&mixed, &letters, origins).found,
-            "1 rows of p have a key of the original, the first is row 4"
+            "1 row of p has a key of the original, the first is row 4"
         );
     }
     assert!(!found(&numbers, &numbers, Some(&origins)).holds, "everybody kept theirs");
