@@ -9,7 +9,7 @@ that two of them know must be the same; fractions are compared as fractions.
               nine quasi-identifiers; eight, with occupation sensitive; eight, with salary_class sensitive
   hospital    several visits a person, generated here; k counts persons
   combinations  Adult with every combination of at most three of nine quasi-identifiers 10-anonymous, rows left out as defined
-  local       Adult once more, by `top-down`, `full-subgraph` and `cell-generalization`, and the hospital by visits
+  local       Adult once more, by `top-down`, `full-subgraph`, `cell-generalization` and `local`, and the hospital by visits
   university  the bundled database: students in three tables, by each algorithm for databases; classes of equal trees, loss
               and discernibility are recounted from the files by the checker below alone
 
@@ -41,7 +41,7 @@ INCOG = Path(os.environ.get("INCOG", PROJECT / "target" / "debug" / "incog"))
 
 K = 10
 SUPPRESSION = "1%"
-LOCAL = {"top-down", "full-subgraph", "cell-generalization"}
+LOCAL = {"top-down", "full-subgraph", "cell-generalization", "local"}
 ADULT = ["age", "gender", "race", "marital_status", "education", "native_country", "work_class", "occupation",
          "salary_class"]
 # Sensitive column, algorithm, what is required of the column.
@@ -57,6 +57,8 @@ ADULT_RELEASES = [
     ("salary_class", None, 'model = "t-closeness"\nt = "0.3"'),
     ("occupation", "full-subgraph", 'model = "alpha-k"\nalpha = "0.5"'),
     ("salary_class", "cell-generalization", 'model = "distinct-l"\nl = 2'),
+    (None, "local", None),
+    ("occupation", "local", 'model = "distinct-l"\nl = 3'),
 ]
 
 

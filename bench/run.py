@@ -5,6 +5,7 @@ The parts, each a command of its own:
   fast        the best node and all nodes of Adult and Lands End, in times of one group-by (`incog-bench -- fast`)
   end-to-end  a whole run on Lands End beside DuckDB copying the same file, CSV and Parquet, two threads and one (end_to_end.py)
   large       a hundred million rows within 4 GB, and the same bytes whatever the memory (large.py)
+  local       what local recodings of Adult and Lands End lose (`incog-bench -- local`)
   anjana      the best release of Adult beside ANJANA's (anjana.py)
   python      frames in memory beside ANJANA, anonypy, polarfrost and pyCANON, and beside the command line (python.py)
   formats     workbooks beside openpyxl, and numbers of many digits beside short ones (formats.py)
@@ -35,7 +36,7 @@ import large
 from peers import FOLDER, PROJECT, environment
 
 RESULTS = PROJECT / "bench" / "results"
-PARTS = ["fast", "end-to-end", "large", "anjana", "python", "formats", "growth"]
+PARTS = ["fast", "end-to-end", "large", "local", "anjana", "python", "formats", "growth"]
 
 
 @dataclass
@@ -119,6 +120,42 @@ def large_tables():
     yield Claim("large", f"{where}: time / the run without a limit", lambda it: it["limited_seconds"] / it["unlimited_seconds"], unit=" ×")
 
 
+def local_recoding():
+    def figure(what, k, rows=45_222, algorithm="local"):
+        def value(figures):
+            wanted = {"rows": rows, "k": k, "algorithm": algorithm}
+            return next(one[what] for one in figures if wanted.items() <= one.items())
+
+        return value
+
+    for k, most, of_rounds in [(5, 0.0480, 0.90), (10, 0.0730, 0.96)]:
+        where = f"Local recoding, Adult with nine columns, k = {k}"
+        loss = figure("loss", k)
+        yield Claim("local", f"{where}: loss", loss, at_most=most)
+        rounds = figure("loss", k, algorithm="plain rounds")
+        value = lambda it, loss=loss, rounds=rounds: loss(it) / rounds(it)
+        yield Claim("local", f"{where}: loss / that of plain rounds", value, at_most=of_rounds, unit=" ×")
+        others = lambda it, k=k: min(one["loss"] for one in it if one["table"] == "adult" and one["k"] == k and one["algorithm"] != "local")
+        value = lambda it, loss=loss, others=others: loss(it) / others(it)
+        yield Claim("local", f"{where}: loss / the least of all others", value, at_most=1, unit=" ×")
+        yield Claim("local", f"{where}: times base", figure("times_base", k), at_most=3000)
+    growth = lambda it: (seconds_of(it, max) / seconds_of(it, min)) / (rows_of(it, max) / rows_of(it, min))
+    yield Claim("local", "Local recoding, Lands End, k = 10: growth of time / growth of rows", growth, at_most=1.2, unit=" ×")
+
+
+def of_landsend(figures):
+    return [one for one in figures if one["table"] == "landsend" and one["algorithm"] == "local" and one["k"] == 10]
+
+
+def rows_of(figures, which):
+    return which(one["rows"] for one in of_landsend(figures))
+
+
+def seconds_of(figures, which):
+    rows = rows_of(figures, which)
+    return next(one["seconds"] for one in of_landsend(figures) if one["rows"] == rows)
+
+
 def beside_anjana():
     for suppression in ["0%", "5%"]:
         where = f"Adult, k = 5, suppression {suppression[:-1]} %"
@@ -175,7 +212,7 @@ def in_python():
     yield Claim("python", "Python, the wheel", lambda it: it["wheel_bytes"] / 1e6, at_most=15, unit=" MB")
 
 
-CLAIMS = [*searches(), *whole_runs(), *large_tables(), *beside_anjana(), *in_python(), *other_formats()]
+CLAIMS = [*searches(), *whole_runs(), *large_tables(), *local_recoding(), *beside_anjana(), *in_python(), *other_formats()]
 
 
 def commands(arguments, folder, plots):
@@ -191,6 +228,7 @@ def commands(arguments, folder, plots):
         "fast": [bench, "fast", *rounds, *landsend, "--json", folder / "fast.json"],
         "end-to-end": [*python, "bench/end_to_end.py", *rounds, *rows, "--json", folder / "end-to-end.json"],
         "large": [*python, "bench/large.py", *rounds, *sizes, "--json", folder / "large.json"],
+        "local": [bench, "local", *rounds, *landsend, "--json", folder / "local.json"],
         "anjana": [*python, "bench/anjana.py", *rounds, "--json", folder / "anjana.json"],
         "python": [*python, "bench/python.py", *rounds, *rows, "--wheel", folder, "--json", folder / "python.json"],
         "formats": [*python, "bench/formats.py", *rounds, *scale, "--json", folder / "formats.json"],

@@ -11,6 +11,7 @@ mod choose;
 mod dataset;
 mod fast;
 mod growth;
+mod local;
 mod models;
 mod mondrian;
 mod plot;
@@ -92,6 +93,8 @@ enum Suite {
     Fast,
     /// How time grows with rows, quasi-identifiers, k, suppression and lattice (`--only k` is one of them)
     Growth,
+    /// Local recoding on Adult and Lands End: loss and time (`--only adult` leaves Lands End out)
+    Local,
     /// Every judge on every case against the one that is chosen
     Choose,
     /// One short case, named by `--only`, for `bench/tuning.py`; no part of `all`
@@ -212,6 +215,9 @@ fn main() -> Result<()> {
     }
     if runs(Suite::Growth) {
         growth::suite(&arguments)?;
+    }
+    if runs(Suite::Local) {
+        local::suite(&arguments)?;
     }
     if runs(Suite::Choose) {
         choose::suite(&arguments)?;

@@ -30,7 +30,7 @@ use crate::{Arguments, say, time};
 static MEMORY: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
 /// What a search answers with.
-enum Answer {
+pub(crate) enum Answer {
     Node(Statistics),
     Values(Box<PerValue>),
     Groups(PerGroup),
@@ -156,7 +156,7 @@ fn searches<'a>(
 }
 
 /// What an algorithm of the list answers.
-fn run(
+pub(crate) fn run(
     entry: &Entry<Algorithm>,
     problem: Problem<'_>,
     attributes: &Attributes,
@@ -182,7 +182,8 @@ fn run(
     })
 }
 
-fn score(
+/// The score of an answer.
+pub(crate) fn score(
     answer: &Answer,
     data: &Dataset,
     attributes: &Attributes,

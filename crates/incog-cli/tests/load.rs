@@ -25,6 +25,7 @@ fn no_byte_of_a_release_or_record_depends_on_the_hash_seed() {
         "unrestricted-multi",
         "cell-suppression",
         "cell-generalization",
+        "local",
         "datafly",
         "genetic",
         "mondrian",

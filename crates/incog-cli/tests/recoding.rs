@@ -6,13 +6,14 @@ use folder::Folder;
 use incog_testkit::data::{outside_file, project};
 
 /// What is released as local recodings are.
-const LOCAL: [&str; 6] = [
+const LOCAL: [&str; 7] = [
     "full-subtree",
     "unrestricted",
     "full-subgraph",
     "unrestricted-multi",
     "cell-suppression",
     "cell-generalization",
+    "local",
 ];
 
 /// What chooses levels.

@@ -103,6 +103,7 @@ fn rows_of_nobody_are_no_persons_whatever_recodes() {
         "full-subgraph",
         "unrestricted-multi",
         "cell-generalization",
+        "local",
         "mondrian",
     ];
     for algorithm in algorithms {

@@ -89,7 +89,7 @@ impl BruteForce<'_> {
             // Boxes that meet are one.
             "full-subgraph" | "mondrian" => columns.clone().all(equal) || !columns.clone().all(meets),
             "unrestricted-multi" => is_function,
-            "cell-generalization" => true,
+            "cell-generalization" | "local" => true,
             other => panic!("no brute force for `{other}`"),
         }
     }

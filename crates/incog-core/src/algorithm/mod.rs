@@ -19,7 +19,7 @@
 //!
 //! Local recoding does not walk the lattice: [`top_down`] moves groups of records, each to levels of its own. So do the
 //! other recodings of the taxonomy that see combinations of values ([`full_subgraph`], [`unrestricted_multi`]) or single
-//! records ([`cell_generalization`], [`cell_suppression`]); their answers say [how good](quality) they are.
+//! records ([`cell_generalization`], [`local()`], [`cell_suppression`]); their answers say [how good](quality) they are.
 //! Recoding by boxes, [`ordered_set`] and [`mondrian`], cuts ordered domains.
 
 pub mod quality;
@@ -42,6 +42,7 @@ mod full_subgraph;
 mod unrestricted_multi;
 mod clusters;
 mod cell_generalization;
+mod local;
 mod cell_suppression;
 mod positions;
 mod mondrian;
@@ -57,6 +58,7 @@ pub use contract::{
 };
 pub use every_k::{AtK, EveryK, KRange, every_k};
 pub use full_subgraph::{FullSubgraphOptions, full_subgraph};
+pub use local::{LocalOptions, local};
 pub use mondrian::{CutChoice, Cuts, Extent, Gain, MondrianOptions, mondrian};
 pub(crate) use optimum::has_quick_optimum_search;
 pub use optimum::{
@@ -92,6 +94,7 @@ pub const ALL: &[Entry<Algorithm>] = &[
     full_subgraph::ENTRY,
     unrestricted_multi::ENTRY,
     cell_generalization::ENTRY,
+    local::ENTRY,
     cell_suppression::ENTRY,
     ordered_set::ENTRY,
     mondrian::ENTRY,

@@ -14,8 +14,14 @@ use incog_testkit::data::{outside_file, project, table_with_hierarchies};
 use crate::{Input, Released, Wanted, Which, verify};
 
 /// The defaults; variants are tested on random tables.
-const DEFAULTS: [Which; 5] =
-    [Which::FullSubgraph, Which::UnrestrictedMulti, Which::Clusters, Which::Rounds, Which::Suppression];
+const DEFAULTS: [Which; 6] = [
+    Which::FullSubgraph,
+    Which::UnrestrictedMulti,
+    Which::Clusters,
+    Which::Rounds,
+    Which::Suppression,
+    Which::Local,
+];
 
 fn load() -> Option<Sample> {
     let file = outside_file("adult/adult.csv")?;
@@ -63,6 +69,7 @@ fn check_k(k: u64) {
     let losses: Vec<f64> = DEFAULTS.iter().map(|&which| check_one(&sample, &Wanted::k(k), which)).collect();
     assert!(losses[1] < losses[0], "unrestricted-multi is better than where it starts: {losses:?}");
     assert!(losses[2] < losses[0], "clusters are better than where they start: {losses:?}");
+    assert!(losses[..5].iter().all(|loss| losses[5] < *loss), "local recoding loses least: {losses:?}");
 }
 
 #[test]
@@ -98,5 +105,19 @@ fn adult_with_a_budget_is_verified() {
     let Some(sample) = load() else { return };
     for which in DEFAULTS {
         check_one(&sample, &Wanted { budget: 452, ..Wanted::k(10) }, which);
+    }
+}
+
+/// Nine quasi-identifiers, as ARX 3.9.2 was measured with: it loses 0.0539 with k = 5 and 0.0762 with k = 10, and plain rounds here come close
+/// to that.
+#[test]
+fn local_recoding_loses_less_than_rounds_alone() {
+    let Some(file) = outside_file("adult/adult.csv") else { return };
+    let mut sample = table_with_hierarchies(&file, &project().join("testdata/hierarchies/adult"));
+    sample.illnesses.clone_from(&sample.columns[8].cells);
+    for (k, most, of_rounds) in [(5, 0.0480, 0.90), (10, 0.0730, 0.96)] {
+        let rounds = check_one(&sample, &Wanted::k(k), Which::PlainRounds);
+        let polished = check_one(&sample, &Wanted::k(k), Which::Local);
+        assert!(polished <= most && polished <= of_rounds * rounds, "k = {k}: {polished} of {rounds}");
     }
 }

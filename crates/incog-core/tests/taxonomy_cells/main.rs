@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use incog_core::algorithm;
 use incog_core::algorithm::quality::{Found, Quality};
 use incog_core::algorithm::{
-    Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, Family, FullSubgraphOptions,
-    Settings, SuppressionMethod, UnrestrictedMultiOptions, cell_generalization, cell_suppression,
-    full_subgraph, optimum, suppression_bound, unrestricted_multi,
+    Aim, CellGeneralizationOptions, CellMethod, CellSuppressionOptions, Family, FullSubgraphOptions, Limits,
+    LocalOptions, Settings, SuppressionMethod, UnrestrictedMultiOptions, cell_generalization,
+    cell_suppression, full_subgraph, local, optimum, suppression_bound, unrestricted_multi,
 };
 use incog_core::frequency::Rows;
 use incog_core::judge::Problem;
@@ -28,6 +28,8 @@ use incog_verify::{
 };
 use oracle::Tiny;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// What is asked of a release.
 #[derive(Debug, Clone, Copy, Default)]
@@ -143,6 +145,8 @@ enum Which {
     SuppressionClusters,
     Forest,
     Cover,
+    Local,
+    PlainRounds,
 }
 
 const ALL: &[Which] = &[
@@ -154,6 +158,8 @@ const ALL: &[Which] = &[
     Which::Rounds,
     Which::Suppression,
     Which::SuppressionClusters,
+    Which::Local,
+    Which::PlainRounds,
 ];
 
 /// Those with a bound, for k-anonymity of rows only.
@@ -184,6 +190,11 @@ impl Which {
                 };
                 cell_generalization(problem, attributes, CellGeneralizationOptions { aim, method }, progress)
             }
+            Which::Local | Which::PlainRounds => {
+                let options =
+                    LocalOptions { aim, limits: Limits::default(), polish: matches!(self, Which::Local) };
+                local(problem, attributes, options, progress)
+            }
             Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
                 let options = CellSuppressionOptions { aim, method: self.suppression_method() };
                 cell_suppression(problem, attributes, options, progress)
@@ -210,9 +221,12 @@ impl Which {
         match self {
             Which::FullSubgraph => validate::check_full_subgraph(recoding, table, attributes),
             Which::UnrestrictedMulti => validate::check_unrestricted_multi(recoding, table, attributes),
-            Which::Clusters | Which::FewCandidates | Which::Refined | Which::Rounds => {
-                validate::check_cell_generalization(recoding, table, attributes)
-            }
+            Which::Clusters
+            | Which::FewCandidates
+            | Which::Refined
+            | Which::Rounds
+            | Which::Local
+            | Which::PlainRounds => validate::check_cell_generalization(recoding, table, attributes),
             Which::Suppression | Which::SuppressionClusters | Which::Forest | Which::Cover => {
                 validate::check_cell_suppression(recoding, table, attributes)
             }
@@ -406,7 +420,9 @@ proptest! {
             }
         }
         if let Some(start) = losses[0] {
-            prop_assert!(loss(Which::Rounds).is_some_and(|loss| loss <= start + 1e-9), "{losses:?}");
+            for which in [Which::Rounds, Which::Local] {
+                prop_assert!(loss(which).is_some_and(|loss| loss <= start + 1e-9), "{which:?} {losses:?}");
+            }
         }
     }
 
@@ -461,7 +477,9 @@ proptest! {
                 Which::Clusters
             | Which::FewCandidates
             | Which::Refined
-            | Which::Rounds => optima[3],
+            | Which::Rounds
+            | Which::Local
+            | Which::PlainRounds => optima[3],
                 _ => tiny.cell_suppression(),
             };
             let Some(found) = run(which, &sample, &wanted, &weights) else { continue };
@@ -512,6 +530,33 @@ proptest! {
             }
         }
     }
+}
+
+/// How much more `local` loses than the best of all recodings, by brute force.
+#[test]
+fn local_recoding_is_within_3_percent_of_the_optimum_of_small_tables_on_average() {
+    let (mut n, mut excess) = (0, 0.0);
+    let mut runner = TestRunner::deterministic();
+    while n < 400 {
+        let sample = random::sample(4, 8).new_tree(&mut runner).unwrap().current();
+        let wanted = Wanted::k(2 + n % 2);
+        let admits = |rows: &[usize]| wanted.admits(&sample, rows);
+        let Some(optimum) = Tiny::new(&sample, &[1.0; 4], 0, &admits).cell_generalization() else { continue };
+        if optimum == 0.0 {
+            continue;
+        }
+        let found = run(Which::Local, &sample, &wanted, &[1.0; 4]).expect("there is an optimum");
+        let loss = score(&sample, &found.recoding, &wanted, &[1.0; 4], "loss");
+        assert!(loss >= optimum - 1e-9, "{loss} {optimum}");
+        excess += loss / optimum - 1.0;
+        n += 1;
+    }
+    let mean = excess / n as f64;
+    #[expect(clippy::print_stderr, reason = "the number of the day")]
+    {
+        eprintln!("mean excess {mean:.4}");
+    }
+    assert!(mean <= 0.03, "{mean}");
 }
 
 /// The weight of all cells that are not as collected.
@@ -598,7 +643,7 @@ fn the_example_of_cell_suppression_is_true() {
 #[test]
 fn a_table_as_collected_that_holds_is_left_alone_and_said_to_be_optimal() {
     let sample = flat(&[&["a", "a", "b", "b"], &["x", "x", "z", "z"]]);
-    for &which in ALL.iter().chain(BOUNDED) {
+    for &which in ALL.iter().chain(BOUNDED).filter(|which| !matches!(which, Which::PlainRounds)) {
         let found = run(which, &sample, &Wanted::k(2), &[1.0; 4]).unwrap();
         assert_eq!(found.quality, Quality::Optimal, "{which:?}");
         assert_eq!(found.recoding.suppressed_rows(), 0);
@@ -626,6 +671,9 @@ fn limits_of_zero_and_bounds_that_cannot_be_kept_are_refused() {
     assert_eq!(kind(full_subgraph(problem, &attributes, options, progress)), ErrorKind::Input);
     let options = UnrestrictedMultiOptions { aim, max_rounds: Some(0) };
     assert_eq!(kind(unrestricted_multi(problem, &attributes, options, progress)), ErrorKind::Input);
+    let limits = Limits { max_steps: Some(0), ..Limits::default() };
+    let options = LocalOptions { aim, limits, polish: true };
+    assert_eq!(kind(local(problem, &attributes, options, progress)), ErrorKind::Input);
     let options = CellGeneralizationOptions { aim, method: CellMethod::Clusters { candidates: 0 } };
     assert_eq!(kind(cell_generalization(problem, &attributes, options, progress)), ErrorKind::Input);
     for method in [SuppressionMethod::Forest, SuppressionMethod::Cover] {

@@ -36,7 +36,7 @@ pub const FULL_DOMAIN: &str = "full-domain";
 pub const RELAXED: &str = "mondrian-relaxed";
 
 /// The models that are compared unless the user names some: from fast to slow.
-pub const MODELS: [&str; 13] = [
+pub const MODELS: [&str; 14] = [
     "datafly",
     FULL_DOMAIN,
     "attribute-suppression",
@@ -48,6 +48,7 @@ pub const MODELS: [&str; 13] = [
     "cell-suppression",
     "cell-generalization",
     "unrestricted-multi",
+    "local",
     "ordered-set",
     "unrestricted",
 ];

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::group::ChangingGroup;
 use crate::progress::Progress;
 
-use orders::{SortedRecords, orders};
+pub(super) use orders::{SortedRecords, orders};
 pub(super) use rest::{lowest_steps, merge_rest};
 
 /// Records that are compared to find the next seed.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::algorithm::vectors::{Ground, Tree};
 
 /// An order of the cells, in which near ones stand next to each other. Some have no rows left.
-pub(super) struct SortedRecords {
+pub(in crate::algorithm) struct SortedRecords {
     by: By,
     /// Which attribute comes first.
     first: usize,
@@ -22,7 +22,7 @@ enum By {
 }
 
 /// The cells in orders in which near ones stand next to each other.
-pub(super) fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<SortedRecords> {
+pub(in crate::algorithm) fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<SortedRecords> {
     let kinds = (0..ground.trees.len()).flat_map(|first| [(first, By::Attribute), (first, By::Level)]);
     kinds
         .map(|(first, by)| {
@@ -37,6 +37,11 @@ pub(super) fn orders(ground: &Ground<'_>, cells: &[u32]) -> Vec<SortedRecords> {
 }
 
 impl SortedRecords {
+    /// The cells, by their places among those that were sorted.
+    pub(in crate::algorithm) fn into_cells(self) -> Vec<u32> {
+        self.cells
+    }
+
     /// Which of two cells, given by their places, comes first.
     pub(super) fn compare(&self, ground: &Ground<'_>, cells: &[u32], a: u32, b: u32) -> Ordering {
         let (of_a, of_b) = (ground.leaves(cells[a as usize]), ground.leaves(cells[b as usize]));
