@@ -180,6 +180,28 @@ def test_what_is_released_shares_no_buffer_with_the_data() -> None:
     assert sum(buffer.size for chunk in back["i"].chunks for buffer in chunk.buffers() if buffer) < 3 * 64
 
 
+def test_released_rows_are_handed_to_every_library_where_they_are() -> None:
+    table = pyarrow.table({"zip": ["1", "1"], "i": [7, 8], "s": ["a", "b"]})
+    release = incog.anonymize(table, quasi_identifiers=["zip"], others=["i", "s"], k=2, order="input")
+
+    def addresses(frame: Any) -> list[list[int]]:
+        columns = [frame[name].chunk(0).buffers() for name in ("i", "s")]
+        return [[buffer.address for buffer in column if buffer] for column in columns]
+
+    mine = addresses(release.frame)
+    assert addresses(pyarrow.table(release)) == mine
+    assert [polars.DataFrame(release)["i"].to_arrow().buffers()[1].address] == mine[0]
+    assert release.frame["i"].to_numpy().ctypes.data == mine[0][0]
+
+
+def test_a_release_stays_as_it_was_verified_when_the_data_change() -> None:
+    numbers = numpy.array([7, 8, 9, 7])
+    frame = pandas.DataFrame({"zip": ["1"] * 4, "i": numbers}, copy=False)
+    release = incog.anonymize(frame, quasi_identifiers=["zip"], others=["i"], k=2, order="input")
+    frame.loc[0, "i"] = numbers[1] = 1_000_000
+    assert list(release.frame["i"]) == [7, 8, 9, 7]
+
+
 def test_readers_batches_datasets_and_anything_with_a_stream_go_in(tmp_path: Any) -> None:
     expected = cells(released(TABLE).frame)
     reader = released(TABLE.to_reader()).frame

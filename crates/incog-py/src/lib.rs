@@ -29,7 +29,7 @@ mod run;
 mod _incog {
     #[pymodule_export]
     use crate::ask::{
-        check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml,
+        Described, check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml,
     };
     #[pymodule_export]
     use crate::frame::{Stream, addresses};

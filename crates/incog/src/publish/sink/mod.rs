@@ -38,8 +38,6 @@ use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "parquet")]
-use crate::claim::labels::Arranged;
 use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
@@ -114,10 +112,7 @@ pub(crate) fn to_record_batches<R: Labels>(
     };
     let dictionaries: Vec<bool> = released.iter().map(is_dictionary).collect();
     let rows: &R = part.of(verified);
-    match order {
-        None => parquet::to_record_batches(rows, &columns, &dictionaries),
-        Some(order) => parquet::to_record_batches(&Arranged { rows, order }, &columns, &dictionaries),
-    }
+    parquet::to_record_batches(rows, order, &columns, &dictionaries)
 }
 
 fn write_labels(

@@ -42,9 +42,10 @@ pub(super) fn write_ipc(
     writer.finish()
 }
 
-/// A release as record batches, rows as they come; of each column, whether it is a dictionary.
+/// A release as record batches, in an order of its rows unless they are to come as they are; of each column, whether it is a dictionary.
 pub(super) fn to_record_batches(
     release: &dyn Labels,
+    order: Option<&[u32]>,
     wanted: &[Wanted],
     dictionaries: &[bool],
 ) -> Result<Vec<RecordBatch>> {
@@ -53,7 +54,10 @@ pub(super) fn to_record_batches(
     let codes = |at: usize| {
         let mut codes = vec![0; release.n_rows()];
         release.codes_from(at, 0, &mut codes);
-        codes
+        match order {
+            None => codes,
+            Some(order) => order.iter().map(|&row| codes[row as usize]).collect(),
+        }
     };
     let codes: Vec<Vec<u32>> = (0..columns.len()).into_par_iter().map(codes).collect();
     to_batches(&released(&columns, &types), &codes, dictionaries)
