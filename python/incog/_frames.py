@@ -142,7 +142,12 @@ def _polars(data: Any) -> Table:
     import polars
 
     if isinstance(data, polars.LazyFrame):
-        return Table(_polars(data.collect()).frame, [], lambda stream: polars.DataFrame(stream).lazy())
+        try:
+            collected = data.collect()
+        except Exception:
+            # What polars says may repeat a cell.
+            raise InputError("the lazy frame ends in an error of polars", "collect it by itself, which will show the error") from None
+        return Table(_polars(collected).frame, [], lambda stream: polars.DataFrame(stream).lazy())
     if not isinstance(data, polars.DataFrame):
         raise InputError(f"a {type(data).__name__} of polars is no table", "give a DataFrame")
     # Some versions of polars end the process when they are asked for the stream of such a column.

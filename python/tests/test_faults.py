@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import duckdb
+import ibis
 import incog
 import numpy
 import pandas
@@ -25,6 +27,11 @@ import pyarrow
 import pytest
 
 SECRET = "Beth Secret"
+
+
+def ibis_that_fails() -> Any:
+    table = ibis.memtable(pyarrow.table({"x": [SECRET]}))
+    return table.mutate(x=table.x.cast("int64"))
 
 
 def bad_frames() -> list[tuple[str, Callable[[], Any], str]]:
@@ -41,6 +48,13 @@ def bad_frames() -> list[tuple[str, Callable[[], Any], str]]:
         ("durations", lambda: pandas.DataFrame({"x": pandas.to_timedelta([1, 2], unit="s")}), "type Duration"),
         ("mixed objects", lambda: pandas.DataFrame({"x": pandas.Series([1, SECRET, 2.5], dtype="object")}), "several types"),
         ("objects", lambda: pandas.DataFrame({"x": [object()]}), "several types"),
+        (
+            "a lazy frame that fails",
+            lambda: polars.LazyFrame({"x": [SECRET]}).with_columns(polars.col("x").cast(polars.Int64)),
+            "an error of polars",
+        ),
+        ("a relation that fails", lambda: duckdb.sql(f"select cast('{SECRET}' as integer) as x"), "an error of DuckDB"),
+        ("an expression of Ibis that fails", ibis_that_fails, "an error of the library"),
         ("objects of polars", lambda: polars.DataFrame({"x": polars.Series([object()], dtype=polars.Object)}), "type Object"),
         ("names that are no text", lambda: pandas.DataFrame({0: ["a"]}), "no text"),
         ("no rows", lambda: pyarrow.table({"x": pyarrow.array([], pyarrow.string())}), "no rows"),
@@ -269,6 +283,71 @@ def test_ctrl_c_while_writing_leaves_no_file(tmp_path: Any) -> None:
     assert float(first.split()[0]) < 0.2
     assert "out.csv" not in first
     assert second == "True"
+
+
+#: Whatever takes a while, with `tables()` for a database. `table` has been made by then.
+WORK = {
+    "search": "incog.search(table, **SLOW)",
+    "frontier": "lattice.frontier(range(2, 101))",
+    "compare": "incog.compare(table, **SLOW)",
+    "verify": "incog.verify(release.frame, data=table, **SLOW)",
+    "verify alone": "[incog.verify(table, quasi_identifiers=list(SLOW['quasi_identifiers']), k=2) for _ in range(100)]",
+    "profile": "[incog.profile(table) for _ in range(100)]",
+    "apply": "[release.recoding.apply(table) for _ in range(100)]",
+    "mondrian": "incog.anonymize(table, **SLOW, algorithm='mondrian')",
+    "cell-suppression": "incog.anonymize(table, **SLOW, algorithm='cell-suppression')",
+    "frame": "[pyarrow.table(release._made.stream()) for _ in range(100)]",
+    "record": "[release._made.record() for _ in range(100)]",
+    "database": "incog.database(tables(), person='person', k=5)",
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="signals of Unix")
+@pytest.mark.parametrize("work", WORK)
+def test_ctrl_c_ends_whatever_is_asked(work: str, tmp_path: Any) -> None:
+    script = textwrap.dedent(
+        """
+        import os, signal, sys, threading, time
+        sys.path.insert(0, sys.argv[1])
+        import incog, numpy, pyarrow
+        from test_faults import SLOW, WORK, large
+
+        def tables():
+            draw = numpy.random.default_rng(7)
+            person = pyarrow.table({"id": numpy.arange(20_000), "age": draw.integers(0, 90, 20_000)})
+            visit = pyarrow.table({"id": draw.integers(0, 20_000, 60_000), "code": draw.integers(0, 500, 60_000)})
+            return {
+                "person": incog.relation(person, key="id", quasi_identifiers={"age": incog.intervals(5, 10, 20)}),
+                "visit": incog.relation(visit, parent=("person", "id"), quasi_identifiers={"code": incog.intervals(10, 100)}),
+            }
+
+        table = large(200_000, 8)
+        needs = WORK[sys.argv[2]]
+        if "release." in needs:
+            release = incog.anonymize(table, **SLOW, order="input")
+        if "lattice." in needs:
+            lattice = incog.search(large(20_000, 8), **SLOW)
+        sent = []
+
+        def send():
+            time.sleep(0.15)
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=send).start()
+        try:
+            eval(compile(needs, "work", "eval"))
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0])
+        else:
+            print("done")
+        """
+    )
+    words = [sys.executable, "-c", script, os.path.dirname(__file__), work]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() != "done", "the run was over before"
+    assert float(done.stdout) < 0.2, done.stdout
 
 
 def test_a_line_is_drawn_and_wiped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

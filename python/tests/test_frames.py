@@ -7,6 +7,7 @@ import decimal
 from typing import Any
 
 import duckdb
+import ibis
 import incog
 import numpy
 import pandas
@@ -223,6 +224,12 @@ def test_readers_batches_datasets_and_anything_with_a_stream_go_in(tmp_path: Any
     assert cells(released(str(tmp_path / "data.parquet")).frame) == expected
     relation = duckdb.sql(f"select * from '{tmp_path}/data.parquet' where zip is not null")
     assert isinstance(released(relation).frame, duckdb.DuckDBPyRelation)
+
+
+def test_a_table_of_ibis_goes_in_and_comes_out() -> None:
+    back = released(ibis.memtable(TABLE.select(["zip", "whole", "yes", "day"]))).frame
+    assert isinstance(back, ibis.Table)
+    assert cells(back.to_pyarrow()) == cells(TABLE.select(["zip", "whole", "yes", "day"]))
 
 
 def test_a_release_is_a_stream_for_everybody() -> None:

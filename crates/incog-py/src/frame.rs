@@ -14,6 +14,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use incog::{Error, Input, Progress, Result};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
@@ -39,15 +40,8 @@ pub(crate) struct Frame {
 impl Frame {
     /// Takes the stream of a frame; nothing is read yet.
     pub(crate) fn new(frame: &Bound<'_, PyAny>, not_a_number: NotANumber) -> PyResult<Self> {
-        let refused = || {
-            failure::input(
-                frame.py(),
-                "what was handed over is no table",
-                "give a frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__",
-            )
-        };
-        let any: AnyRecordBatch = frame.extract().map_err(|_| refused())?;
-        Ok(Frame { reader: any.into_reader().map_err(|_| refused())?, not_a_number })
+        let any: AnyRecordBatch = frame.extract().map_err(|error| refused(frame, error))?;
+        Ok(Frame { reader: any.into_reader().map_err(|error| refused(frame, error.into()))?, not_a_number })
     }
 
     /// All its batches.
@@ -73,6 +67,28 @@ impl Frame {
     pub(crate) fn input(self, progress: &Progress) -> Result<Input> {
         Ok(Input::record_batches(&self.batches(progress)?))
     }
+}
+
+/// What to say of something that gives no table. What its library says may repeat a cell.
+fn refused(frame: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = frame.py();
+    if !error.is_instance_of::<PyException>(py) {
+        // Ctrl-C, while somebody else was at work.
+        return error;
+    }
+    let is_arrow = |name| frame.hasattr(name).unwrap_or(false);
+    if is_arrow("__arrow_c_stream__") || is_arrow("__arrow_c_array__") {
+        return failure::input(
+            py,
+            "what was handed over is no table, or it ends in an error of the library that it comes from",
+            "load it into memory first, which will show the error",
+        );
+    }
+    failure::input(
+        py,
+        "what was handed over is no table",
+        "give a frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__",
+    )
 }
 
 /// The same batch without floats that are no numbers.
