@@ -314,8 +314,8 @@ def test_ctrl_c_ends_whatever_is_asked(work: str, tmp_path: Any) -> None:
 
         def tables():
             draw = numpy.random.default_rng(7)
-            person = pyarrow.table({"id": numpy.arange(20_000), "age": draw.integers(0, 90, 20_000)})
-            visit = pyarrow.table({"id": draw.integers(0, 20_000, 60_000), "code": draw.integers(0, 500, 60_000)})
+            person = pyarrow.table({"id": numpy.arange(200_000), "age": draw.integers(0, 90, 200_000)})
+            visit = pyarrow.table({"id": draw.integers(0, 200_000, 600_000), "code": draw.integers(0, 500, 600_000)})
             return {
                 "person": incog.relation(person, key="id", quasi_identifiers={"age": incog.intervals(5, 10, 20)}),
                 "visit": incog.relation(visit, parent=("person", "id"), quasi_identifiers={"code": incog.intervals(10, 100)}),

@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use incog::{Error, Input, Progress, Result};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
 
@@ -31,24 +31,31 @@ pub(crate) enum NotANumber {
     Missing,
 }
 
-/// A frame that is to be read.
+/// A frame that is to be read: in one piece, or in several that follow each other.
 pub(crate) struct Frame {
-    reader: Box<dyn RecordBatchReader + Send>,
+    readers: Vec<Box<dyn RecordBatchReader + Send>>,
     not_a_number: NotANumber,
 }
 
 impl Frame {
-    /// Takes the stream of a frame; nothing is read yet.
+    /// Takes the stream of a frame, or those of a list of its pieces; nothing is read yet.
     pub(crate) fn new(frame: &Bound<'_, PyAny>, not_a_number: NotANumber) -> PyResult<Self> {
-        let any: AnyRecordBatch = frame.extract().map_err(|error| refused(frame, error))?;
-        Ok(Frame { reader: any.into_reader().map_err(|error| refused(frame, error.into()))?, not_a_number })
+        let reader = |piece: &Bound<'_, PyAny>| {
+            let any: AnyRecordBatch = piece.extract().map_err(|error| refused(piece, error))?;
+            any.into_reader().map_err(|error| refused(piece, error))
+        };
+        let readers = match frame.cast::<PyList>() {
+            Ok(pieces) => pieces.iter().map(|piece| reader(&piece)).collect::<PyResult<_>>()?,
+            Err(_) => vec![reader(frame)?],
+        };
+        Ok(Frame { readers, not_a_number })
     }
 
     /// All its batches.
     fn batches(self, progress: &Progress) -> Result<Vec<RecordBatch>> {
-        let schema = self.reader.schema();
+        let schema = self.readers.first().map(|reader| reader.schema());
         let mut batches = Vec::new();
-        for batch in self.reader {
+        for batch in self.readers.into_iter().flatten() {
             progress.check()?;
             // What the other library says may repeat a cell.
             let batch = batch.map_err(|_| {
@@ -57,7 +64,7 @@ impl Frame {
             })?;
             batches.push(numbers(&batch, self.not_a_number)?);
         }
-        if batches.is_empty() {
+        if let (true, Some(schema)) = (batches.is_empty(), schema) {
             batches.push(RecordBatch::new_empty(schema));
         }
         Ok(batches)

@@ -24,6 +24,10 @@ mod job;
 mod release;
 mod run;
 
+/// Python goes on when a release is made, and the memory that it took is Python's again.
+#[global_allocator]
+static ALLOCATOR: incog_kernels::MappedPages = incog_kernels::MappedPages;
+
 /// The module `incog._incog`.
 #[pyo3::pymodule]
 mod _incog {
