@@ -316,6 +316,70 @@ fn a_standard_output_that_is_closed_is_an_error() {
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
+/// Every command that prints, before it has done anything.
+#[test]
+fn no_command_that_prints_does_anything_where_standard_output_is_closed() {
+    let folder = Folder::new();
+    folder.done(&["anonymize", "incog.toml"]);
+    folder.write("h.csv", "a;*\nb;*\n");
+    let before = folder.files();
+    let commands = [
+        "--help",
+        "--version",
+        "help verify",
+        "search --help",
+        "list",
+        "list --format json",
+        "explain k-anonymity",
+        "schema",
+        "completions bash",
+        "man",
+        "search incog.toml",
+        "search incog.toml --format json",
+        "compare incog.toml",
+        "verify release.csv",
+        "verify release.csv --quiet",
+        "hierarchy show h.csv",
+        "hierarchy check h.csv",
+        "hierarchy make incog.toml --column sex",
+        "hierarchy make incog.toml --column sex --output made.csv --format json",
+        "key new",
+        "init data.csv -o new.toml --format json",
+        "anonymize incog.toml -o other.csv --format json",
+        "anonymize incog.toml --check --format json",
+    ];
+    for command in commands {
+        let said = by_shell(&folder, &format!("exec \"$0\" {command} >&-"));
+        said.failed(2, &["cannot write `-`: standard output is closed"]);
+        assert_eq!(folder.files(), before, "{command}");
+    }
+    // What prints nothing there needs none.
+    for command in [
+        "anonymize incog.toml -o other.csv",
+        "init data.csv -o new.toml",
+        "hierarchy make incog.toml --column sex -o made.csv",
+    ] {
+        let said = by_shell(&folder, &format!("exec \"$0\" {command} >&-"));
+        assert_eq!(said.code, Some(0), "{command}: {said:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output_is_an_error_of_every_command() {
+    let folder = Folder::new();
+    for command in
+        ["--help", "list", "explain k-anonymity", "schema", "search incog.toml", "completions bash"]
+    {
+        let said = by_shell(&folder, &format!("exec \"$0\" {command} > /dev/full"));
+        said.failed(2, &["cannot write to standard output: No space left on device"]);
+        // Who reads as much as he wants is no error.
+        let said =
+            by_shell(&folder, &format!("(\"$0\" {command}; echo $? > code) | head -n 1; exit $(cat code)"));
+        assert_eq!(said.code, Some(0), "{command}: {said:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod changing {
     use std::fs::File;

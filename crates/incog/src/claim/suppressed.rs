@@ -2,7 +2,7 @@
 //!
 //! Rows are left out where they are rare, so some people are left out more than others, and whoever analyses the release should
 //! know. For each column: the smallest part of the table that has half of the suppressed rows, taken from the labels with most
-//! suppressed rows of their own. Half of all rows would be evenly; a small part means that few labels bore most of it. Columns and
+//! suppressed rows of their own. If suppression were spread evenly it would be half of all rows; a small part means that few labels bore most of it. Columns and
 //! counts, no label.
 //!
 //! Cost: each column once through the input and once through the release, and only where something was left out.

@@ -56,7 +56,7 @@ pub struct DatabasePart {
     /// In which order rows are released.
     #[serde(default)]
     pub order: OutputOrder,
-    /// Is an absent row knowledge? In a complete database whoever has no row about something is known not to have it.
+    /// Whether the data are complete: whoever has no row about something is then known not to have it.
     #[serde(default)]
     pub complete: bool,
     /// What is released: quasi-identifiers generalized, or exact ones with the sensitive values in tables of their own.

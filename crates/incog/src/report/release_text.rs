@@ -128,8 +128,8 @@ impl ReleaseReport {
         if self.suppression.is_empty() {
             return Ok(());
         }
-        let rows = counted(self.suppressed_rows, "suppressed row is", "suppressed rows are");
-        writeln!(f, "half of the {rows} among (50 % would be evenly):")?;
+        let rows = counted(self.suppressed_rows, "suppressed row comes", "suppressed rows come");
+        writeln!(f, "half of the {rows} from this part of the table (50 % if spread evenly):")?;
         for share in self.suppression.iter().take(SHOWN) {
             writeln!(f, "  {} of all rows by {}", percent(share.rows, self.rows), share.column)?;
         }

@@ -98,8 +98,15 @@ pub(crate) fn read(text: &str, table: &str) -> Result<(Vec<Column>, Vec<CellType
                 return Err(wrong(&format!(": the key of value {} stands there twice", at + 1)));
             }
             if !push(column, &mut seen[place], value.get())? {
-                return Err(wrong(&format!(": value {} is an object or a list", at + 1))
-                    .with_hint("a cell is a text, a number, true, false or null: flatten the data first"));
+                // A text that cannot be one: `\ud800` is half of a character that JSON writes in two halves.
+                let (problem, hint) = match value.get().starts_with('"') {
+                    true => ("has half of a character", "write the text in UTF-8, without escapes"),
+                    false => (
+                        "is an object or a list",
+                        "a cell is a text, a number, true, false or null: flatten the data first",
+                    ),
+                };
+                return Err(wrong(&format!(": value {} {problem}", at + 1)).with_hint(hint));
             }
         }
         n_rows += 1;
