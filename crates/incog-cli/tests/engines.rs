@@ -51,7 +51,20 @@ fn columns() -> Vec<Column> {
             "secret_name",
             "text",
             "role = \"identifier\"".into(),
-            &["'p1'", "'p2'", "'p3'", "'p4'", "'p5'", "'p6'", "'p7'", "''", "NULL"],
+            // The last four are nobody's.
+            &[
+                "'p1'",
+                "'p2'",
+                "'p3'",
+                "'p4'",
+                "'p5'",
+                "'p6'",
+                "'p 7'",
+                "'  '",
+                "E'\\t\u{a0}\u{3000}'",
+                "''",
+                "NULL",
+            ],
         ),
         column(
             HOSTILE,

@@ -180,3 +180,44 @@ fn what_nobody_has_makes_no_group_diverse() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.stdout.contains("FAIL"), "{said:?}");
 }
+
+/// A unit that says nothing: markers of the job, and white space of every kind.
+#[test]
+fn markers_and_white_space_name_nobody() {
+    let folder = Folder::empty();
+    let spaces = ["   ", "\t", "\u{a0}", "\u{3000}", " \u{2009} "];
+    let rows = |ids: [&str; 5]| ids.map(|id| format!("\"{id}\",f\n")).concat();
+    let job = "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\norder = \"input\"\n[policy]\nk = 3\n\
+               unit = \"name\"\nmissing_unit = \"nobody\"\n[columns]\nname.role = \"identifier\"\n\
+               sex.role = \"quasi-identifier\"\n";
+    folder.write("incog.toml", job.replace("missing_unit = \"nobody\"\n", ""));
+    folder.write("data.csv", format!("name,sex\np1,f\np2,f\np3,f\n{}", rows(spaces)));
+    folder.refused(&ANONYMIZE, &["column `name`: 5 rows do not say whom they are about (first in record 4)"]);
+    folder.write("incog.toml", job);
+    let said = folder.done(&ANONYMIZE);
+    assert!(said.text().contains("persons (name) (the smallest has 3)"), "{said:?}");
+    folder.done(&[&VERIFY[..], &["--record", "release.csv.incog.json"]].concat());
+    // Two persons and five of white space are two, for engine and checker.
+    folder.write("data.csv", format!("name,sex\np1,f\np2,f\np2,f\n{}", rows(spaces)));
+    assert_eq!(folder.run(&ANONYMIZE).code, Some(1));
+    let said = folder.run(&VERIFY);
+    assert!(
+        said.stdout.contains("FAIL  every group has at least 3 persons (name) (the smallest has 2)"),
+        "{said:?}"
+    );
+    // `NA` is somebody's name until the job says that it is none.
+    folder.write("data.csv", format!("name,sex\np1,f\np2,f\n{}", rows(["NA", "NA", "NA", "p2", "p1"])));
+    folder.done(&ANONYMIZE);
+    for (key, value) in [
+        ("path = \"data.csv\"", "path = \"data.csv\"\nmissing = [\"NA\"]"),
+        ("name.role", "name.missing = [\"NA\"]\nname.role"),
+    ] {
+        folder.write("incog.toml", job.replace(key, value));
+        assert_eq!(folder.run(&ANONYMIZE).code, Some(1), "{value}");
+        folder.write("incog.toml", job.replace(key, value).replace("missing_unit = \"nobody\"\n", ""));
+        folder.refused(
+            &ANONYMIZE,
+            &["column `name`: 3 rows do not say whom they are about (first in record 3)"],
+        );
+    }
+}

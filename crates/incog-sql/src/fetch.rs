@@ -33,7 +33,7 @@ pub(crate) fn rows(
         } else if Some(data.name()) == unit {
             // Nobody's rows are about nobody.
             let number = format!("(dense_rank() OVER (ORDER BY {text}))::text");
-            selected.push(format!("CASE WHEN {text} <> '' THEN {number} END"));
+            selected.push(format!("CASE WHEN NOT ({}) THEN {number} END", dialect.is_blank(&text)));
             places.push(at);
         }
     }

@@ -94,8 +94,9 @@ impl Star {
             let text = dialect.text(&column(engine, unit));
             let query = format!(
                 "SELECT t AS v, row_number() OVER () AS key FROM (SELECT DISTINCT {text} AS t FROM {}) AS u \
-                 WHERE t IS NOT NULL AND t <> ''",
-                of.from()
+                 WHERE t IS NOT NULL AND NOT ({})",
+                of.from(),
+                dialect.is_blank("t")
             );
             engine.run("numbering persons", &dialect.create_temporary(PERSONS, &query))?;
             analyze(engine, PERSONS)?;

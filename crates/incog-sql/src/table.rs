@@ -115,7 +115,8 @@ impl Table {
             let engine = self.engine();
             let text = engine.dialect().text(&column(&**engine, unit));
             format!(
-                "SELECT count(*) FILTER (WHERE {text} IS NULL OR {text} = '') FROM {}",
+                "SELECT count(*) FILTER (WHERE {text} IS NULL OR {}) FROM {}",
+                engine.dialect().is_blank(&text),
                 self.relation.from()
             )
         };

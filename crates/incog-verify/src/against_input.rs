@@ -36,7 +36,7 @@ use crate::words::counted;
 use crate::{
     ClaimKind, Claims, Counted, Finding, Labels, Places, Report, SensitiveClaim, renumber, sensitive,
 };
-use comparison::{Comparison, Judged};
+use comparison::{Comparison, Judged, Mismatch};
 
 /// Combinations of levels that are compared to tell how a release differs, where none fits.
 const MAX_COMPARED: usize = 16;
@@ -133,79 +133,28 @@ fn compare(
     groups: &Groups,
     report: &mut Report,
 ) -> Option<Compared> {
-    let Report { findings, undecided, .. } = report;
-    let input = source.input;
-    let input_header = input.header();
-    let header = release.header();
-    // Where each released column stands in the input.
-    let places = Places::new(&input_header);
-    let origins: Option<Vec<usize>> = header.iter().map(|name| places.of(name)).collect();
-    let Some(origins) = origins else {
-        findings.push(Finding {
-            kind: ClaimKind::Rows,
-            claim: "every released column is a column of the input".into(),
-            found: "one is not".into(),
-            holds: false,
-        });
-        return None;
-    };
-    let n_suppressed = input.n_rows().checked_sub(release.n_rows());
-    findings.push(Finding {
-        kind: ClaimKind::Rows,
-        claim: format!(
-            "at most {} of {} are suppressed",
-            source.budget,
-            counted(input.n_rows() as u64, "row", "rows")
-        ),
-        found: match n_suppressed {
-            Some(rows) => {
-                format!("{} released, {rows} suppressed", counted(release.n_rows() as u64, "row", "rows"))
-            }
-            None => {
-                format!("{} released, more than there are", counted(release.n_rows() as u64, "row", "rows"))
-            }
-        },
-        holds: n_suppressed.is_some_and(|rows| rows as u64 <= source.budget),
-    });
-    if source.hierarchies.len() != quasi.len() {
-        findings.push(Finding {
-            kind: ClaimKind::Rows,
-            claim: "every quasi-identifier has a hierarchy".into(),
-            found: format!("{} hierarchies", source.hierarchies.len()),
-            holds: false,
-        });
-        return None;
-    }
-    let unit = source.unit.as_ref().map(|unit| places.of(unit));
-    if unit == Some(None) {
-        findings.push(Finding {
-            kind: ClaimKind::Rows,
-            claim: "the column that names persons is a column of the input".into(),
-            found: "it is not".into(),
-            holds: false,
-        });
-        return None;
-    }
+    let Origins { of_column: origins, unit } = check_columns(release, source, quasi, &mut report.findings)?;
     match &source.recoding {
         RecodingClaim::FullDomain | RecodingClaim::Levels(_) => {}
         RecodingClaim::Local => {
             let claim =
                 "every released row can be assigned an input row of its own, generalized cell by cell";
-            let unassigned = local::unassigned(release, input, quasi, &source.hierarchies, &origins);
-            check_assigned(claim, &unassigned, claims, source, findings);
+            let unassigned = local::unassigned(release, source.input, quasi, &source.hierarchies, &origins);
+            check_assigned(claim, &unassigned, claims, source, &mut report.findings);
             return None;
         }
         RecodingClaim::Boxes(claim) => {
             let names = &claims.quasi_identifiers;
             let boxes = Boxes { release, source, claim, quasi, names, origins: &origins, groups };
-            let unassigned = boxes.check(findings, undecided)?;
+            let unassigned = boxes.check(&mut report.findings, &mut report.undecided)?;
             let claim = "every released row can be assigned an input row of its own, inside of its box";
-            check_assigned(claim, &unassigned, claims, source, findings);
+            check_assigned(claim, &unassigned, claims, source, &mut report.findings);
             return None;
         }
     }
-    let with_threshold = claims.sensitive.iter().filter(|claim| claim.has_threshold());
+    let header = release.header();
     let released = Places::new(&header);
+    let with_threshold = claims.sensitive.iter().filter(|claim| claim.has_threshold());
     let refusals: Vec<(usize, &SensitiveClaim)> =
         with_threshold.filter_map(|claim| Some((origins[released.of(&claim.column)?], claim))).collect();
     let comparison = Comparison {
@@ -213,66 +162,15 @@ fn compare(
         source,
         quasi,
         origins: &origins,
-        unit: unit.flatten(),
+        unit,
         groups,
         k: claims.k,
         by_combinations: claims.combinations.is_some(),
         refusals: &refusals,
     };
-    let claim = ROWS_CLAIM;
-    let columns = source.hierarchies.par_iter().zip(quasi);
-    let sizes = groups.sizes();
-    let (possible, collected): (Vec<Vec<usize>>, Vec<hash::Map<&str, u64>>) = columns
-        .map(|(hierarchy, &at)| {
-            let released = released_counts(release, at, groups, &sizes);
-            let collected = label_counts(input, origins[at]);
-            (possible_levels(&released, &collected, hierarchy), collected)
-        })
-        .unzip();
-    if let Some(at) = possible.iter().position(Vec::is_empty) {
-        findings.push(Finding {
-            kind: ClaimKind::Rows,
-            claim: claim.into(),
-            found: format!("column {} has labels that no single level gives", claims.quasi_identifiers[at]),
-            holds: false,
-        });
-        return None;
-    }
-    let Judged { best, levels, outcome } = comparison.judge(&possible, &collected, claims);
-    if outcome == Outcome::Exceeded {
-        undecided.push(Finding {
-            kind: ClaimKind::Rows,
-            claim: claim.into(),
-            found: LEVELS_NOT_FOUND.into(),
-            holds: false,
-        });
-        return None;
-    }
-    findings.push(Finding {
-        kind: ClaimKind::Rows,
-        claim: claim.into(),
-        found: match best.first_strange_row {
-            None => "all are".into(),
-            Some(row_idx) => format!("{} are not, the first is row {}", best.strange_rows, row_idx + 1),
-        },
-        holds: best.first_strange_row.is_none(),
-    });
-    let (claim, found) = comparison.suppression(&best);
-    findings.push(Finding {
-        kind: ClaimKind::Rows,
-        claim: claim.into(),
-        found,
-        holds: best.partial_groups == 0 && best.needless_groups == 0,
-    });
-    let Some(unit) = &source.unit else {
-        return None;
-    };
-    findings.push(Finding {
-        kind: ClaimKind::Rows,
-        claim: format!("every group has at least {} ({unit})", counted(claims.k, "person", "persons")),
-        found: best.fewest_persons.map_or("no rows".into(), |persons| format!("the smallest has {persons}")),
-        holds: best.has_persons(claims.k),
-    });
+    let Judged { best, levels, .. } = find_levels(&comparison, claims, report)?;
+    check_levels(&comparison, &best, claims, &mut report.findings);
+    source.unit.as_ref()?;
     let by_persons = claims.sensitive.iter().any(|claim| claim.counted == Counted::Persons);
     // A release with strange rows or parts of groups does not tell whose rows they are.
     let is_known = best.strange_rows == 0 && best.partial_groups == 0;
@@ -281,6 +179,107 @@ fn compare(
         persons_of_groups: best.fewest_persons.map(|_| best.size_of_groups),
         people: if by_persons && is_known { comparison.people(&levels) } else { None },
     })
+}
+
+/// A finding about the rows of the input.
+fn of_rows(claim: impl Into<String>, found: impl Into<String>, holds: bool) -> Finding {
+    Finding { kind: ClaimKind::Rows, claim: claim.into(), found: found.into(), holds }
+}
+
+/// Where the input has what the claims are about.
+struct Origins {
+    /// For each released column.
+    of_column: Vec<usize>,
+    /// The column that names persons.
+    unit: Option<usize>,
+}
+
+/// Checks the columns of both tables and how many rows are left out. Nothing else can be checked where columns are not there.
+fn check_columns(
+    release: &dyn Labels,
+    source: &Source<'_>,
+    quasi: &[usize],
+    findings: &mut Vec<Finding>,
+) -> Option<Origins> {
+    let (input, input_header) = (source.input, source.input.header());
+    let places = Places::new(&input_header);
+    let of_column: Option<Vec<usize>> = release.header().iter().map(|name| places.of(name)).collect();
+    let Some(of_column) = of_column else {
+        findings.push(of_rows("every released column is a column of the input", "one is not", false));
+        return None;
+    };
+    let n_suppressed = input.n_rows().checked_sub(release.n_rows());
+    let released = counted(release.n_rows() as u64, "row", "rows");
+    findings.push(of_rows(
+        format!(
+            "at most {} of {} are suppressed",
+            source.budget,
+            counted(input.n_rows() as u64, "row", "rows")
+        ),
+        match n_suppressed {
+            Some(rows) => format!("{released} released, {rows} suppressed"),
+            None => format!("{released} released, more than there are"),
+        },
+        n_suppressed.is_some_and(|rows| rows as u64 <= source.budget),
+    ));
+    if source.hierarchies.len() != quasi.len() {
+        let found = format!("{} hierarchies", source.hierarchies.len());
+        findings.push(of_rows("every quasi-identifier has a hierarchy", found, false));
+        return None;
+    }
+    let unit = source.unit.as_ref().map(|unit| places.of(unit));
+    if unit == Some(None) {
+        let claim = "the column that names persons is a column of the input";
+        findings.push(of_rows(claim, "it is not", false));
+        return None;
+    }
+    Some(Origins { of_column, unit: unit.flatten() })
+}
+
+/// The levels at which the release is, and what follows from them; `None` if there are none, or they were not found.
+fn find_levels(comparison: &Comparison<'_>, claims: &Claims<'_>, report: &mut Report) -> Option<Judged> {
+    let columns = comparison.source.hierarchies.par_iter().zip(comparison.quasi);
+    let sizes = comparison.groups.sizes();
+    let (possible, collected): (Vec<Vec<usize>>, Vec<hash::Map<&str, u64>>) = columns
+        .map(|(hierarchy, &at)| {
+            let released = released_counts(comparison.release, at, comparison.groups, &sizes);
+            let collected = label_counts(comparison.source.input, comparison.origins[at]);
+            (possible_levels(&released, &collected, hierarchy), collected)
+        })
+        .unzip();
+    if let Some(at) = possible.iter().position(Vec::is_empty) {
+        let found = format!("column {} has labels that no single level gives", claims.quasi_identifiers[at]);
+        report.findings.push(of_rows(ROWS_CLAIM, found, false));
+        return None;
+    }
+    let judged = comparison.judge(&possible, &collected, claims);
+    if judged.outcome == Outcome::Exceeded {
+        report.undecided.push(of_rows(ROWS_CLAIM, LEVELS_NOT_FOUND, false));
+        return None;
+    }
+    Some(judged)
+}
+
+/// What is claimed of rows, groups and persons, at the levels that fit best.
+fn check_levels(
+    comparison: &Comparison<'_>,
+    best: &Mismatch,
+    claims: &Claims<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let found = match best.first_strange_row {
+        None => "all are".into(),
+        Some(row_idx) => format!("{} are not, the first is row {}", best.strange_rows, row_idx + 1),
+    };
+    findings.push(of_rows(ROWS_CLAIM, found, best.first_strange_row.is_none()));
+    let (claim, found) = comparison.suppression(best);
+    findings.push(of_rows(claim, found, best.partial_groups == 0 && best.needless_groups == 0));
+    if let Some(unit) = &comparison.source.unit {
+        let claim = format!("every group has at least {} ({unit})", counted(claims.k, "person", "persons"));
+        let smallest = |persons| format!("the smallest has {persons}");
+        let found = best.fewest_persons.map_or("no rows".into(), smallest);
+        findings.push(of_rows(claim, found, best.has_persons(claims.k)));
+    }
 }
 
 /// The claim of step 2.

@@ -44,8 +44,8 @@ pub(crate) struct Persons {
     /// Numbers below `n_persons`.
     of_row: Vec<u32>,
     n_persons: usize,
-    /// The numbers that are nobody's: those of the missing value and of the empty text.
-    nobody: [Option<u32>; 2],
+    /// Is each number somebody's? Not those of the missing value, of the empty text and of white space.
+    is_somebody: Vec<bool>,
 }
 
 impl Persons {
@@ -63,13 +63,16 @@ impl Persons {
     }
 
     fn new(of_row: Vec<u32>, numbers: &Numbers<'_>) -> Self {
-        let nobody = ["", EMPTY_TEXT].map(|label| numbers.find(label));
-        Persons { of_row, n_persons: numbers.len(), nobody }
+        let mut is_somebody = vec![true; numbers.len()];
+        for (label, number) in numbers.iter() {
+            is_somebody[number as usize] = label != EMPTY_TEXT && !label.trim().is_empty();
+        }
+        Persons { of_row, n_persons: numbers.len(), is_somebody }
     }
 
     /// Is a row about anybody?
     fn is_somebody(&self, row_idx: usize) -> bool {
-        !self.nobody.contains(&Some(self.of_row[row_idx]))
+        self.is_somebody[self.of_row[row_idx] as usize]
     }
 
     /// How many persons each group has, given the group of each row.

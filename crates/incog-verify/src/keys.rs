@@ -54,6 +54,11 @@ impl<'a> Numbers<'a> {
         self.numbers.get(label).copied()
     }
 
+    /// Each label with its number, in no order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, u32)> {
+        self.numbers.iter().map(|(label, number)| (*label, *number))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }

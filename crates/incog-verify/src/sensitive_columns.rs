@@ -3,11 +3,16 @@
 //! A column is measured once for all its claims by rows, once for those by persons of the input, and once for each claim by persons
 //! whom the caller has named.
 
+use rayon::prelude::*;
+
 use crate::against_input::{People, Source};
 use crate::histograms::{Grouped, Histograms, Persons};
 use crate::keys::Groups;
 use crate::words::counted;
 use crate::{ClaimKind, Counted, Finding, Labels, Report, SensitiveClaim, hash, sensitive};
+
+/// Columns of at most this many rows are measured side by side.
+const FEW_ROWS: usize = 1 << 12;
 
 /// The sensitive columns of a release, with what is claimed of each.
 pub(crate) struct Sensitive<'a> {
@@ -36,8 +41,8 @@ impl Sensitive<'_> {
     pub(crate) fn by_rows(&self, report: &mut Report) {
         let grouped =
             Grouped { of_row: &self.groups.of_row, n_groups: self.groups.len(), kept: None, persons: None };
-        for (at, claims) in self.columns(|_| true) {
-            let column = self.release.column(at);
+        let of_column = |(at, claims): &(usize, Vec<&SensitiveClaim>)| {
+            let column = self.release.column(*at);
             let histograms = Histograms::new(&column, &grouped);
             let mut by_rows: Vec<&SensitiveClaim> =
                 claims.iter().copied().filter(|claim| claim.counted == Counted::Rows).collect();
@@ -45,7 +50,18 @@ impl Sensitive<'_> {
             if by_rows.is_empty() {
                 by_rows.push(&nothing);
             }
-            report.measured.extend(sensitive::check(&histograms, &by_rows, &mut report.findings));
+            let mut findings = Vec::new();
+            (sensitive::check(&histograms, &by_rows, &mut findings), findings)
+        };
+        // A hundred thousand columns of few rows are measured side by side; histograms of many rows would not fit side by side.
+        let columns = self.columns(|_| true);
+        let measured: Vec<_> = match self.release.n_rows() <= FEW_ROWS {
+            true => columns.par_iter().with_min_len(64).map(of_column).collect(),
+            false => columns.iter().map(of_column).collect(),
+        };
+        for (measured, findings) in measured {
+            report.measured.extend(measured);
+            report.findings.extend(findings);
         }
     }
 

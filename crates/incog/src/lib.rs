@@ -359,11 +359,27 @@ pub use report::trace::TraceReport;
 pub use report::verification::Verification;
 
 // Records, and whom to believe.
-pub use plan::requirements::RequirePart;
-pub use publish::record::{
-    ClaimsPart, FilePart, Key, LocalColumnPart, LocalPart, PlacesPart, PrivateKey, PublicKey, RecodingPart,
-    Record, SensitivePart, TablePart, Trust,
-};
+pub use publish::record::{Key, PrivateKey, PublicKey, Record, Trust};
+
+/// The parts of a [`Record`]: the types of its fields.
+///
+/// ```
+/// # use incog::{Anonymizer, Hierarchy};
+/// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
+/// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
+/// use incog::record::ClaimsPart;
+///
+/// let release = anonymizer.anonymize()?;
+/// let claims: &ClaimsPart = &release.record()?.claims;
+/// assert_eq!(claims.k, 2);
+/// # Ok::<(), incog::Error>(())
+/// ```
+pub mod record {
+    pub use crate::plan::requirements::RequirePart;
+    pub use crate::publish::record::{
+        ClaimsPart, FilePart, LocalColumnPart, LocalPart, PlacesPart, RecodingPart, SensitivePart, TablePart,
+    };
+}
 
 // A first job for a table that nobody described.
 pub use describe::init::{Init, Replace};

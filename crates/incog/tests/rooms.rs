@@ -155,6 +155,22 @@ fn no_function_of_the_library_has_80_lines_and_no_file_more_than_600() {
 }
 
 #[test]
+fn no_source_file_of_any_crate_has_more_than_600_lines() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut n_files = 0;
+    for entry in std::fs::read_dir(crates).unwrap() {
+        let mut all = Vec::new();
+        files(&entry.unwrap().path().join("src"), &mut all);
+        n_files += all.len();
+        for path in all {
+            let n_lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert!(n_lines <= 600, "{} has {n_lines} lines", path.display());
+        }
+    }
+    assert!(n_files > 300, "{n_files} files");
+}
+
+#[test]
 fn names_are_found_in_every_kind_of_path() {
     let code = "use crate::plan::{self, x};\nuse crate::{file, job::Job};\nlet x = crate::find::y();\n$crate::nothing";
     assert_eq!(named(code).into_iter().collect::<Vec<_>>(), ["file", "find", "job", "plan"]);

@@ -26,18 +26,20 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::Column;
-use crate::table::label::EMPTY_TEXT;
+use crate::table::label::is_blank;
 
 pub(crate) use changing::{ChangingGroup, RowFacts};
 
 /// In place of the code of a person, or of that person's value: there is none. No column has as many values as this.
 pub(crate) const NOBODY: u32 = u32::MAX - 1;
 
-/// The code of each row's person, given the column that says so; [`NOBODY`] where it is missing. An empty text names nobody
-/// either.
+/// The code of each row's person, given the column that says so; [`NOBODY`] where it is missing. An empty text and white space name
+/// nobody either.
 pub(crate) fn persons_of(unit: &Column) -> Vec<u32> {
-    let nobody = ["", EMPTY_TEXT].map(|label| unit.dictionary().code(label));
-    unit.codes().iter().map(|&code| if nobody.contains(&Some(code)) { NOBODY } else { code }).collect()
+    let values = unit.dictionary().values().enumerate();
+    let persons: Vec<u32> =
+        values.map(|(code, label)| if is_blank(label) { NOBODY } else { code as u32 }).collect();
+    unit.codes().iter().map(|&code| persons[code as usize]).collect()
 }
 
 /// Whom a row is about, given the code.

@@ -33,6 +33,13 @@ pub fn text_of(label: &str) -> Option<&str> {
     }
 }
 
+/// Does a label say nothing: the missing value, the empty text, or nothing but white space?
+///
+/// Such a label is a value like any other, but nobody's name.
+pub fn is_blank(label: &str) -> bool {
+    label == EMPTY_TEXT || label.chars().all(char::is_whitespace)
+}
+
 /// Is this nothing but any number of marks?
 fn is_repeated_mark(text: &str) -> bool {
     text.as_bytes().chunks(EMPTY_TEXT.len()).all(|chunk| chunk == EMPTY_TEXT.as_bytes())

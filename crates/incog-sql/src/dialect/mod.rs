@@ -25,6 +25,9 @@ pub trait Dialect: Sync {
     /// The text of an expression, compared byte by byte; null stays null.
     fn text(&self, expression: &str) -> String;
 
+    /// Whether a text, which is not null, has nothing but white space (the property of Unicode), or nothing at all.
+    fn is_blank(&self, text: &str) -> String;
+
     /// What a temporary table of this name is called in statements.
     fn temporary(&self, name: &str) -> String;
 

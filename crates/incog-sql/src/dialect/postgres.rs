@@ -21,6 +21,13 @@ impl Dialect for PostgreSql {
         format!("(({expression})::text COLLATE \"C\")")
     }
 
+    // One by one: what a range has depends on the collation, and `\s` on the locale.
+    fn is_blank(&self, text: &str) -> String {
+        let spaces = ('\0'..='\u{FFFF}').filter(|letter| letter.is_whitespace());
+        let spaces: String = spaces.map(|letter| format!("\\u{:04X}", u32::from(letter))).collect();
+        format!("{text} ~ '^[{spaces}]*$'")
+    }
+
     fn temporary(&self, name: &str) -> String {
         format!("pg_temp.{name}")
     }

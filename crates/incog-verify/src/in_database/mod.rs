@@ -337,9 +337,10 @@ impl Checker<'_> {
         let kept = (0..cells.len()).filter(|at| self.quasi.contains(at) || self.is_sensitive(*at));
         let columns = sql::list(kept.map(|at| format!("{} AS c{at}", cells[at])));
         let person = sql::cell("i", unit);
-        // The missing value and the empty text are nobody.
+        // The missing value, the empty text and white space are nobody.
+        let is_nobody = sql::is_blank(&person);
         self.database.run(&format!(
-            "CREATE TEMPORARY TABLE incog_check_persons ON COMMIT DROP AS SELECT {columns}, CASE WHEN {person} IN ('', '.') \
+            "CREATE TEMPORARY TABLE incog_check_persons ON COMMIT DROP AS SELECT {columns}, CASE WHEN {is_nobody} \
              THEN NULL ELSE dense_rank() OVER (ORDER BY {person}) END AS p FROM {from}"
         ))?;
         self.database.run("ANALYZE pg_temp.incog_check_persons")

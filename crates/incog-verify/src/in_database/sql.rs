@@ -34,6 +34,13 @@ pub(super) fn cell(table: &str, column: &str) -> String {
     format!("coalesce('.' || CAST({table}.{} AS text), '') COLLATE \"C\"", name(column))
 }
 
+/// Whether a cell, as it is compared, is missing, empty, or nothing but white space.
+pub(super) fn is_blank(cell: &str) -> String {
+    let listed = [0x9, 0xA, 0xB, 0xC, 0xD, 0x20, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000];
+    let spaces = listed.into_iter().chain(0x2000..=0x200A).map(|number| format!("\\u{number:04X}"));
+    format!("{cell} ~ '^[.]?[{}]*$'", spaces.collect::<String>())
+}
+
 /// The same for a label.
 pub(super) fn cell_of_label(label: &str) -> String {
     if label.is_empty() {

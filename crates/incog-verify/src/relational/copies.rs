@@ -8,6 +8,8 @@
 //! 2. A column also holds keys if its values in the original are nearly all different, and nearly all are keys of one table,
 //!    whichever: nine in ten.
 //! 3. Such a column is refused if more than half of its released cells are keys. If it was generalized, few are.
+//! 4. So is a column that holds keys in another form, or in fewer rows ([`disguised`](super::disguised)), if a tenth of its released values
+//!    are those that hold them.
 //!
 //! Whole numbers can be keys by coincidence: a quantity of 1 to 10 beside keys from 1 to 1000. So a copy takes
 //! [`COINCIDENCE`] different numbers. And numbers that are nearly all different are keys only if few other numbers between them
@@ -15,6 +17,7 @@
 
 use crate::hash;
 
+use super::disguised::{FoldedKeys, fold};
 use super::forest::Forest;
 use super::shape::{Columns, Shape};
 use crate::{ClaimKind, Finding, LabelColumn, Labels};
@@ -47,15 +50,16 @@ struct TableKeys<'a> {
     of_row: Vec<u32>,
     /// All that are whole numbers, ascending.
     whole: Vec<u64>,
+    folded: FoldedKeys,
 }
 
 impl<'a> TableKeys<'a> {
-    fn new(labels: &[&'a str], codes: &[u32]) -> Self {
+    fn new(column: &LabelColumn<'a>) -> Self {
         let mut numbers: hash::Map<&str, u32> = hash::Map::default();
         let mut whole = Vec::new();
-        let mut of_row = Vec::with_capacity(codes.len());
-        for &code in codes {
-            let key = canonical(labels[code as usize]);
+        let mut of_row = Vec::with_capacity(column.codes.len());
+        for &code in &*column.codes {
+            let key = canonical(column.labels[code as usize]);
             let next = numbers.len() as u32;
             let number = *numbers.entry(key).or_insert(next);
             if number == next {
@@ -64,7 +68,7 @@ impl<'a> TableKeys<'a> {
             of_row.push(number);
         }
         whole.sort_unstable();
-        TableKeys { numbers, of_row, whole }
+        TableKeys { numbers, of_row, whole, folded: FoldedKeys::new(column) }
     }
 
     /// The number of the key that each label is, if it is one.
@@ -106,21 +110,14 @@ pub(super) fn check(
         .zip(columns)
         .map(|(original, columns)| columns.key.map(|key| original.column(key)))
         .collect();
-    let keys: Vec<Option<TableKeys<'_>>> =
-        keys.iter().map(|key| key.as_ref().map(|key| TableKeys::new(&key.labels, &key.codes))).collect();
+    let keys: Vec<Option<TableKeys<'_>>> = keys.iter().map(|key| key.as_ref().map(TableKeys::new)).collect();
     let mut found = Vec::new();
     for column in released {
         let copied = (0..keys.len()).find_map(|of| {
             let keys = keys[of].as_ref()?;
-            let is_key = keys.find(&column.labels.labels);
-            let n_keys = column.labels.codes.iter().filter(|&&code| is_key[code as usize] != NONE).count();
-            let n_values = n_values(&column.labels);
-            if 2 * n_keys <= n_values {
-                return None;
-            }
-            let holds =
-                copies(column, of, keys, shape, forest) || are_nearly_distinct(&column.original, keys);
-            holds.then_some((of, n_keys))
+            let rows = rows_above(column.table, of, shape, forest);
+            let n_keys = n_copied(column, rows.as_deref(), keys);
+            n_keys.or_else(|| n_disguised(column, rows.as_deref(), keys)).map(|n_keys| (of, n_keys))
         });
         if let Some((of, n_rows)) = copied {
             found.push(format!(
@@ -141,20 +138,41 @@ pub(super) fn check(
     }
 }
 
-/// Has a column of the original the key of its row, or of the row above it in a table, in most rows?
-fn copies(column: &Released<'_>, of: usize, keys: &TableKeys<'_>, shape: &Shape, forest: &Forest) -> bool {
-    // The row in that table above each row, if it is one above.
-    let mut rows: Vec<u32> = (0..forest.n_rows[column.table] as u32).collect();
-    let mut table = column.table;
+/// The row in another table above each row of a table, if it is one above.
+fn rows_above(mut table: usize, of: usize, shape: &Shape, forest: &Forest) -> Option<Vec<u32>> {
+    let mut rows: Vec<u32> = (0..forest.n_rows[table] as u32).collect();
     while table != of {
-        let Some(parent) = shape.parents[table] else {
-            return false;
-        };
+        let parent = shape.parents[table]?;
         for row in &mut rows {
             *row = forest.parent_rows[table][*row as usize];
         }
         table = parent;
     }
+    Some(rows)
+}
+
+/// How many released cells are keys, if they are most, and the column of the original holds keys as they are.
+fn n_copied(column: &Released<'_>, rows: Option<&[u32]>, keys: &TableKeys<'_>) -> Option<usize> {
+    let is_key = keys.find(&column.labels.labels);
+    let n_keys = column.labels.codes.iter().filter(|&&code| is_key[code as usize] != NONE).count();
+    if 2 * n_keys <= n_values(&column.labels) {
+        return None;
+    }
+    let holds =
+        rows.is_some_and(|rows| copies(column, rows, keys)) || are_nearly_distinct(&column.original, keys);
+    holds.then_some(n_keys)
+}
+
+/// How many released cells hold keys in another form, if they are a tenth.
+fn n_disguised(column: &Released<'_>, rows: Option<&[u32]>, keys: &TableKeys<'_>) -> Option<usize> {
+    let held = keys.folded.held_by(&column.original, rows)?;
+    let is_held: Vec<bool> = column.labels.labels.iter().map(|label| held.contains(&fold(label))).collect();
+    let n_held = column.labels.codes.iter().filter(|&&code| is_held[code as usize]).count();
+    (n_held > 0 && 10 * n_held >= n_values(&column.labels)).then_some(n_held)
+}
+
+/// Has a column of the original the key of its row, or of the row above it in a table, in most rows?
+fn copies(column: &Released<'_>, rows: &[u32], keys: &TableKeys<'_>) -> bool {
     let numbers = keys.find(&column.original.labels);
     let mut equal: hash::Set<&str> = hash::Set::default();
     let mut n_equal = 0;
@@ -183,7 +201,7 @@ fn n_values(column: &LabelColumn<'_>) -> usize {
 }
 
 /// A label without what a number may be written with: spaces around it, zeros before it or behind its point.
-fn canonical(label: &str) -> &str {
+pub(super) fn canonical(label: &str) -> &str {
     let label = label.trim();
     let digits = label.find('.').map_or(label, |point| {
         if label[point + 1..].bytes().all(|byte| byte == b'0') { &label[..point] } else { label }
@@ -195,7 +213,7 @@ fn canonical(label: &str) -> &str {
     if digits.is_empty() { "0" } else { digits }
 }
 
-fn whole_number(canonical: &str) -> Option<u64> {
+pub(super) fn whole_number(canonical: &str) -> Option<u64> {
     if canonical.starts_with('+') { None } else { canonical.parse().ok() }
 }
 
@@ -227,10 +245,10 @@ mod tests {
         let labels: Vec<String> = (1..=1000).map(|key| key.to_string()).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let codes: Vec<u32> = (0..1000).collect();
-        let dense = TableKeys::new(&labels, &codes);
+        let dense = TableKeys::new(&LabelColumn { labels: labels.clone(), codes: codes.clone().into() });
         let sparse: Vec<String> = (1..=1000).map(|key: u64| (key * 997 + 100_000).to_string()).collect();
         let sparse: Vec<&str> = sparse.iter().map(String::as_str).collect();
-        let sparse_keys = TableKeys::new(&sparse, &codes);
+        let sparse_keys = TableKeys::new(&LabelColumn { labels: sparse.clone(), codes: codes.into() });
         let some = |labels: &[&'static str]| labels.iter().copied().collect::<hash::Set<&str>>();
         assert!(dense.may_be_coincidence(&some(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"])));
         assert!(dense.may_be_coincidence(&labels[..499].iter().copied().collect()));

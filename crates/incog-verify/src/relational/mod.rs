@@ -27,6 +27,7 @@ mod matching;
 mod candidates;
 mod assignment;
 mod copies;
+mod disguised;
 mod source;
 mod places;
 mod anatomy;

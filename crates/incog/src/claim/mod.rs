@@ -33,13 +33,14 @@ use crate::plan::{Chosen, Plan, requirements};
 
 /// What a job claims of the sensitive columns of its table: every one is measured; then what is required beyond k.
 pub(crate) fn on_sensitive(job: &Job, table: &Table) -> Result<Vec<SensitiveClaim>> {
-    let sensitive = table.columns().iter().filter(|column| column.role() == Role::Sensitive);
-    let mut claims =
-        on_columns(sensitive.map(|column| column.name().to_owned()), of_requirements(job, table)?);
+    let sensitive = || table.columns().iter().filter(|column| column.role() == Role::Sensitive);
+    let names = sensitive().map(|column| column.name().to_owned());
+    let mut claims = on_columns(names, of_requirements(job, table)?);
+    // The first claims are those of the columns, in order: of very many, none is looked for by its name.
+    let mut columns = sensitive();
     for claim in &mut claims {
-        claim.style = table
-            .column(&claim.column)
-            .map_or_else(Default::default, |column| orders::style(column.notation()));
+        let column = columns.next().or_else(|| table.column(&claim.column));
+        claim.style = column.map_or_else(Default::default, |column| orders::style(column.notation()));
         claim.telling = job.columns.get(&claim.column).and_then(|column| column.sensitive_values.clone());
     }
     Ok(claims)

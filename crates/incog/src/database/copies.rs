@@ -10,17 +10,19 @@
 //! Whole numbers may be keys by coincidence, such as a quantity of 1 to 10 beside keys from 1 to 1000. A copy
 //! takes [`COINCIDENCE`] different numbers; those of the second rule must be half of all keys, or most numbers between them no keys.
 //!
-//! The checker has these rules, too, and code of its own.
+//! Other forms of a key, and copies in a part of the rows, are the business of [`hidden_keys`](super::hidden_keys). The checker has all
+//! these rules, too, and code of its own.
 
 use std::collections::{HashMap, HashSet};
 
 use incog_core::relational::Database;
 use incog_core::table::Column;
 
+use super::hidden_keys::{Cells, Forms};
 use crate::database::plan::in_table;
 
 /// Fewer numbers may be keys by coincidence.
-const COINCIDENCE: usize = 8;
+pub(super) const COINCIDENCE: usize = 8;
 
 /// Fewer other values may be.
 const FEW: usize = 4;
@@ -42,6 +44,7 @@ struct Keys<'a> {
     table: usize,
     of_row: Vec<&'a str>,
     all: HashSet<&'a str>,
+    forms: Forms<'a>,
 }
 
 /// What is wrong with the columns of a table that are to be released, by their places.
@@ -53,7 +56,7 @@ pub(super) fn copies(database: &Database, table: usize, released: &[usize]) -> V
             let column = relation.key.as_ref().and_then(|key| relation.table.column(key))?;
             let values = values(column);
             let of_row: Vec<&str> = column.codes().iter().map(|&code| values[code as usize]).collect();
-            Some(Keys { table, all: of_row.iter().copied().collect(), of_row })
+            Some(Keys { table, all: of_row.iter().copied().collect(), forms: Forms::new(&of_row), of_row })
         })
         .collect();
     let relation = &relations[table];
@@ -64,8 +67,15 @@ pub(super) fn copies(database: &Database, table: usize, released: &[usize]) -> V
         let cells: Vec<&str> = column.codes().iter().map(|&code| values[code as usize]).collect();
         let n_values = cells.iter().filter(|cell| !cell.is_empty()).count();
         for keys in &keys {
-            let n_rows = n_copied(database, table, keys, &cells, n_values)
-                .or_else(|| n_distinct(keys, &cells, n_values));
+            let rows = rows_above(database, table, keys.table);
+            let n_rows = rows
+                .as_deref()
+                .and_then(|rows| n_copied(keys, rows, &cells, n_values))
+                .or_else(|| n_distinct(keys, &cells, n_values))
+                .or_else(|| {
+                    let cells = Cells { values: &values, codes: column.codes() };
+                    keys.forms.n_held(&cells, rows.as_deref())
+                });
             if let Some(n_rows) = n_rows {
                 found.push(format!(
                     "{}column `{}` holds keys of table `{}` in {n_rows} of {} rows, and would be released with them",
@@ -81,22 +91,21 @@ pub(super) fn copies(database: &Database, table: usize, released: &[usize]) -> V
     found
 }
 
-/// In how many rows a column has the key of its own row or the one above it, if those are most.
-fn n_copied(
-    database: &Database,
-    table: usize,
-    keys: &Keys<'_>,
-    cells: &[&str],
-    n_values: usize,
-) -> Option<usize> {
-    let mut rows: Vec<u32> = (0..cells.len() as u32).collect();
+/// For each row of a table, the row above it in another, if that is one above.
+fn rows_above(database: &Database, table: usize, above: usize) -> Option<Vec<u32>> {
+    let mut rows: Vec<u32> = (0..database.relations()[table].table.n_rows() as u32).collect();
     let mut at = table;
-    while at != keys.table {
+    while at != above {
         let parent_rows = database.parent_rows(at);
         at = database.parent(at)?;
         rows.iter_mut().for_each(|row| *row = parent_rows[*row as usize]);
     }
-    let equal = cells.iter().zip(&rows).filter(|(cell, row)| **cell == keys.of_row[**row as usize]);
+    Some(rows)
+}
+
+/// In how many rows a column has the key of its own row or the one above it, if those are most.
+fn n_copied(keys: &Keys<'_>, rows: &[u32], cells: &[&str], n_values: usize) -> Option<usize> {
+    let equal = cells.iter().zip(rows).filter(|(cell, row)| **cell == keys.of_row[**row as usize]);
     let equal: Vec<&str> = equal.map(|(cell, _)| *cell).collect();
     let different: HashSet<&str> = equal.iter().copied().collect();
     let are_numbers = different.iter().all(|cell| number(cell).is_some());
@@ -129,7 +138,7 @@ fn may_be_coincidence(values: &HashMap<&str, usize>, keys: &Keys<'_>) -> bool {
 }
 
 /// A value without spaces around it and, if it is a whole number, zeros before it and behind its point.
-fn plain(value: &str) -> &str {
+pub(super) fn plain(value: &str) -> &str {
     let value = value.trim();
     let whole = match value.split_once('.') {
         Some((whole, behind)) if behind.bytes().all(|byte| byte == b'0') => whole,
@@ -142,6 +151,6 @@ fn plain(value: &str) -> &str {
     if digits.is_empty() { &whole[..1] } else { digits }
 }
 
-fn number(plain: &str) -> Option<u64> {
+pub(super) fn number(plain: &str) -> Option<u64> {
     plain.parse().ok().filter(|_| !plain.starts_with('+'))
 }

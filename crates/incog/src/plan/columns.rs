@@ -1,7 +1,7 @@
 //! Is every column declared, and do the declarations go together?
 
 use incog_core::registry::nearest;
-use incog_core::table::label::EMPTY_TEXT;
+use incog_core::table::label::is_blank;
 use incog_core::table::{Role, Table};
 use incog_core::{Error, Result, hash};
 
@@ -26,9 +26,9 @@ pub(super) fn check_unit(job: &Job, table: &Table, elsewhere: Option<&Elsewhere>
             }
         };
     }
-    // An empty text names nobody either.
-    let nobody = ["", EMPTY_TEXT].map(|label| column.dictionary().code(label));
-    let mut without = column.codes().iter().enumerate().filter(|(_, code)| nobody.contains(&Some(**code)));
+    // An empty text and white space name nobody either.
+    let names_nobody: Vec<bool> = column.dictionary().values().map(is_blank).collect();
+    let mut without = column.codes().iter().enumerate().filter(|(_, code)| names_nobody[**code as usize]);
     let Some((first, _)) = without.next() else {
         return Ok(());
     };

@@ -55,9 +55,8 @@ pub(crate) fn longer_values(plan: &Plan) -> Result<Vec<String>> {
     let of = if persons.is_some() { "persons" } else { "rows" };
     let mut notes = Vec::new();
     for (name, column) in &plan.job.columns {
-        let (Some(rule), Some(data)) = (&column.hierarchy, plan.table.column(name)) else {
-            continue;
-        };
+        let Some(rule) = &column.hierarchy else { continue };
+        let Some(data) = plan.table.column(name) else { continue };
         let holders = Holders::of(plan.spilled.as_deref(), &plan.table, persons.as_deref());
         let shared = SharedLength::of(rule, data, holders, plan.job.policy.k.unsigned_abs())?;
         notes.extend(shared.and_then(|shared| shared.note(name, of)));

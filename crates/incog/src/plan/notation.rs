@@ -22,9 +22,8 @@ use crate::job::{ColumnJob, IntervalsOf, Job, Mistakes, OrderJob, OrderWord};
 pub(crate) fn settle(job: &Job, table: &mut Table, mistakes: &mut Mistakes) -> Vec<String> {
     let mut notes = Vec::new();
     for (name, column) in &job.columns {
-        let Some((reads, at)) = dates_of(column).zip(table.place(name)) else {
-            continue;
-        };
+        let Some(reads) = dates_of(column) else { continue };
+        let Some(at) = table.place(name) else { continue };
         let data = &table.columns()[at];
         if data.notation().dates().is_some() {
             continue;

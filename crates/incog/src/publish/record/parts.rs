@@ -124,7 +124,7 @@ pub struct FilePart {
 /// # use incog::{Anonymizer, Hierarchy};
 /// # let table = [("zip", vec!["53715", "53715", "53703", "53706"]), ("ill", vec!["flu", "cold", "flu", "none"])];
 /// # let anonymizer = Anonymizer::new(table).quasi_identifier("zip", Hierarchy::mask_right()).sensitive("ill").k(2);
-/// use incog::RecodingPart;
+/// use incog::record::RecodingPart;
 ///
 /// let record = anonymizer.anonymize()?.record()?;
 /// assert!(matches!(record.recoding, RecodingPart::Levels(levels) if levels["zip"] == 1));
