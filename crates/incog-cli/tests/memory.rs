@@ -147,12 +147,49 @@ fn a_table_that_fits_is_not_spilled() {
     assert!(said.stderr.contains("rows released"), "{said:?}");
 }
 
+/// Its records are merged into cells, of which there are few; each record has a number beside.
+#[test]
+fn top_down_makes_the_same_of_cells() {
+    let folder = folder();
+    for more in [
+        &["--algorithm", "top-down"][..],
+        &["--algorithm", "top-down", "--require", "alpha-k:sensitive=ill,alpha=0.5"],
+        &["--algorithm", "top-down", "--suppression", "5%", "-k", "4000"],
+    ] {
+        let said = both(&folder, more, "csv");
+        assert!(said.contains("every released row can be assigned an input row of its own"), "{said}");
+        assert_eq!(folder.bytes("all.csv"), folder.bytes("some.csv"), "{more:?}");
+        assert_eq!(folder.json("all.csv.incog.json"), folder.json("some.csv.incog.json"), "{more:?}");
+    }
+    has_no_temporary_file(&folder);
+}
+
+/// Every record is a cell of its own.
+#[test]
+fn top_down_says_what_more_cells_need() {
+    let folder = folder();
+    folder.replace(
+        "incog.toml",
+        "[columns.note]\nrole = \"other\"",
+        "[columns.note]\nrole = \"quasi-identifier\"",
+    );
+    folder.refused(
+        &["anonymize", "incog.toml", "--memory", LITTLE, "--algorithm", "top-down"],
+        &[
+            "top-down needs",
+            "for 220000 records in 220000 cells",
+            "there is room for",
+            "hint: allow more memory",
+        ],
+    );
+}
+
 #[test]
 fn what_takes_all_rows_at_once_is_refused() {
     let folder = folder();
     let with = |more: &[&'static str]| [&["anonymize", "incog.toml", "--memory", LITTLE], more].concat();
     folder.refused(
-        &with(&["--algorithm", "top-down"]),
+        &with(&["--algorithm", "full-subtree"]),
         &["does not fit 64 MB", "takes all rows at once", "hint: allow more memory"],
     );
     folder.refused(&with(&["--unit", "name"]), &["does not fit 64 MB", "persons"]);

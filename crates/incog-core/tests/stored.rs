@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use incog_core::algorithm::{KRange, Search, Traversal, every_k, optimum};
+use incog_core::algorithm::{KRange, Search, TopDownOptions, Traversal, every_k, optimum, top_down};
 use incog_core::frequency::{FrequencySet, FrequencySource, Method, Rows, Store, Stored};
 use incog_core::group::Demand;
 use incog_core::hierarchy::Attributes;
@@ -109,6 +109,38 @@ proptest! {
             let all = groups(&all, attributes.len());
             let expected = rows.count(&grouping, &Demand::default(), Method::Auto).unwrap();
             prop_assert_eq!(&all, &groups(&expected, attributes.len()));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    /// Wherever the records are, and whether their cells fit or not: the same recoding, or the need.
+    #[test]
+    fn top_down_makes_the_same_of_records_elsewhere_or_says_what_it_needs(
+        sample in random::sample(4, 40),
+        k in 1..=4_u64,
+        room in prop::sample::select(vec![0_u64, 2000, 8000, 1 << 30]),
+        seed in prop::option::of(any::<u64>()),
+    ) {
+        let table = sample.table();
+        let attributes = sample.attributes(&table);
+        let policy = Policy::k_anonymity(k).unwrap();
+        let run = |source: &dyn FrequencySource| {
+            let options = TopDownOptions { seed, ..TopDownOptions::default() };
+            top_down(Problem { source, policy: &policy }, options, &Progress::new())
+        };
+        let in_memory = Rows::new(&table, &attributes).unwrap();
+        let expected = run(&in_memory).unwrap();
+        let limited = Rows::new(&table, &attributes).unwrap().with_room(room);
+        for source in [&limited as &dyn FrequencySource, &stored(&table, &attributes, room, None)] {
+            match run(source) {
+                Ok(found) => prop_assert_eq!(&found, &expected),
+                Err(error) => {
+                    prop_assert!(room < 1 << 30 && error.to_string().contains("there is room for"), "{}", error);
+                }
+            }
         }
     }
 }

@@ -137,10 +137,8 @@ fn compare(
     match &source.recoding {
         RecodingClaim::FullDomain | RecodingClaim::Levels(_) => {}
         RecodingClaim::Local => {
-            let claim =
-                "every released row can be assigned an input row of its own, generalized cell by cell";
             let unassigned = local::unassigned(release, source.input, quasi, &source.hierarchies, &origins);
-            check_assigned(claim, &unassigned, claims, source, &mut report.findings);
+            check_assigned(CELLS_CLAIM, &unassigned, claims, source, &mut report.findings);
             return None;
         }
         RecodingClaim::Boxes(claim) => {
@@ -286,12 +284,16 @@ fn check_levels(
 pub(crate) const ROWS_CLAIM: &str =
     "every released row is an input row, generalized column by column to one level";
 
+/// The claim of a release whose cells are generalized one by one.
+pub(crate) const CELLS_CLAIM: &str =
+    "every released row can be assigned an input row of its own, generalized cell by cell";
+
 /// What is said where neither a combination of levels nor its absence was found.
 pub(crate) const LEVELS_NOT_FOUND: &str = "the levels could not be found within a bounded amount of work, since labels \
      stand on several levels of their hierarchies; the release record tells the levels";
 
 /// Rows that are assigned to each other instead of recoded; see [`crate::local`].
-fn check_assigned(
+pub(crate) fn check_assigned(
     claim: &str,
     unassigned: &Unassigned,
     claims: &Claims<'_>,

@@ -36,7 +36,8 @@
 //! Suppression: none, except that groups which are refused even at the top are left out if the budget allows.
 //!
 //! Cost: rows are looked at once, to find the cells ([`Records::cells`]); then every step costs some passes over
-//! the cells of its group. Memory: a number a record, some numbers a cell and attribute.
+//! the cells of its group. Memory: two numbers a record, some numbers a cell and attribute; where memory is limited, records may be on a disk, and
+//! what does not fit is refused with the need.
 //!
 //! [`Records::cells`]: crate::frequency::Records::cells
 
@@ -52,7 +53,7 @@ use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Task};
 use crate::algorithm::quality::{Found, Quality};
 use crate::error::{Error, ErrorKind, Result};
-use crate::frequency::records_for;
+use crate::frequency::cells_for;
 use crate::hash;
 use crate::judge::Problem;
 use crate::privacy::{Closure, Policy};
@@ -109,10 +110,12 @@ pub fn top_down(
     }
     policy.check_without_labels("top-down")?;
     let instead = "choose a full-domain algorithm such as incognito";
-    let cells = records_for(source, "top-down", instead)?.cells(&policy.demand())?;
+    let mut cells = cells_for(source, &policy.demand(), "top-down", instead)?;
     let chance = options.seed.map(Chance);
     let lateness = |cell: u32| chance.map_or(u64::from(cell), |chance| chance.number([1, u64::from(cell)]));
     let ground = Ground::new(&cells, source.layout(), lateness);
+    let of_record = std::mem::take(&mut cells.of_record);
+    drop(cells);
     let search = TopDown { ground: &ground, policy, chance, look_ahead: options.look_ahead, progress };
 
     let mut pending = search.top_groups();
@@ -140,7 +143,7 @@ pub fn top_down(
         }
     }
     let groups: Vec<LocalGroup> = finished.into_values().collect();
-    assign(&groups, &ground, &cells.of_record, chance).map(Some)
+    assign(&groups, &ground, &of_record, chance).map(Some)
 }
 
 struct TopDown<'a> {
@@ -270,19 +273,26 @@ fn assign(
         parts.get(at).map(|&(_, _, group)| group)
     };
     let levels: Vec<&[u8]> = groups.iter().map(|group| &*group.levels).collect();
+    let Some(chance) = chance else {
+        let mut next = vec![0_u32; n_cells];
+        let of_record = of_record.iter().map(|&cell| {
+            next[cell as usize] += 1;
+            group_at(cell, next[cell as usize] - 1)
+        });
+        return PerGroup::new(ground.trees.len(), &levels, of_record);
+    };
     let ranks = ranks(of_record, n_cells, chance);
     let of_record = of_record.iter().zip(ranks).map(|(&cell, row)| group_at(cell, row));
     PerGroup::new(ground.trees.len(), &levels, of_record)
 }
 
-/// The position of each record among those of its cell: in order, or at random.
-fn ranks(of_record: &[u32], n_cells: usize, chance: Option<Chance>) -> Vec<u32> {
+/// The position of each record among those of its cell, at random.
+fn ranks(of_record: &[u32], n_cells: usize, chance: Chance) -> Vec<u32> {
     let mut next = vec![0_u32; n_cells];
     let mut rank = |&cell: &u32| {
         next[cell as usize] += 1;
         next[cell as usize] - 1
     };
-    let Some(chance) = chance else { return of_record.iter().map(rank).collect() };
     let mut order: Vec<u32> = (0..of_record.len() as u32).collect();
     order.sort_unstable_by_key(|&record| (chance.number([2, u64::from(record)]), record));
     let mut ranks = vec![0; of_record.len()];

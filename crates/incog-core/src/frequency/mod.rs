@@ -27,9 +27,11 @@ mod rows;
 mod stored;
 mod tally;
 mod within;
+mod cells;
 mod kept;
 
 pub use bottom::Bottom;
+pub(crate) use cells::cells_for;
 pub use counted::CountedGroup;
 pub use kept::WithSets;
 #[cfg(test)]

@@ -169,7 +169,11 @@ fn set_of<W: PackedWord>(
     FrequencySet::of_packed_keys(source.layout(), grouping, counters.keys().iter().copied().zip(rows))
 }
 
-fn visit_keys<W: PackedWord>(keys: &dyn RecordKeys, visit: &mut dyn FnMut(&[W]) -> Result<()>) -> Result<()> {
+/// Shows the keys of all records, as those of this type.
+pub(super) fn visit_keys<W: PackedWord>(
+    keys: &dyn RecordKeys,
+    visit: &mut dyn FnMut(&[W]) -> Result<()>,
+) -> Result<()> {
     keys.visit(&mut |keys| match W::of_records(keys) {
         Some(keys) => visit(keys),
         None => Err(Error::new(ErrorKind::Internal, "records have keys of another width")),

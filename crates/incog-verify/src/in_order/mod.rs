@@ -1,7 +1,7 @@
 //! Is a release what it claims to be, where it is too large for the memory?
 //!
-//! For full-domain releases in the order of their input, as they are before somebody shuffles them. That order makes it possible
-//! to compare row by row, some at a time: nothing is kept but the groups.
+//! For releases in the order of their input, as they are before somebody shuffles them: full-domain ones, by the steps below, and those whose cells are
+//! generalized one by one ([`local`]). That order makes it possible to compare row by row, some at a time: nothing is kept but the groups.
 //!
 //! 1. Levels that somebody claims are compared first. Otherwise the labels of a quasi-identifier mostly tell at which level it is.
 //!    Where they do not, or not rightly, how often each of them stands there tells at which it can be, as in
@@ -20,6 +20,7 @@
 
 mod index;
 mod keys;
+mod local;
 #[cfg(test)]
 mod tests;
 
@@ -91,8 +92,8 @@ pub fn check_in_order(release: &dyn Labels, claims: &Claims<'_>) -> Report {
 
 /// What takes all rows at once cannot be checked here.
 fn can_be_compared(source: &Source<'_>) -> Result<(), &'static str> {
-    if !matches!(source.recoding, RecodingClaim::FullDomain | RecodingClaim::Levels(_)) {
-        return Err("it is not claimed that whole columns are generalized");
+    if matches!(source.recoding, RecodingClaim::Boxes(_)) {
+        return Err("rows in boxes are compared in memory");
     }
     if source.unit.is_some() {
         return Err("persons cannot be counted row by row");
@@ -139,6 +140,10 @@ impl Judged {
 
 impl Comparison<'_> {
     fn check(&self, report: &mut Report) {
+        if self.source.recoding == RecodingClaim::Local {
+            self.check_cells(report);
+            return;
+        }
         let mut closest = None;
         let candidates = [self.claimed_levels(), self.told_levels()];
         let mut accepted =

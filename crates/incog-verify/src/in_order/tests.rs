@@ -25,6 +25,8 @@ struct Case {
     alpha: Option<Fraction>,
     /// Have hierarchies another level with the same labels, but for other values, so that labels do not tell the level?
     has_like_levels: bool,
+    /// Was each cell generalized by itself?
+    is_local: bool,
 }
 
 fn path(value: &str) -> Vec<String> {
@@ -63,7 +65,31 @@ impl Case {
             ill.len() as u64 >= k && (alpha.is_none() || 3 * most <= 2 * ill.len())
         };
         let release = recoded.iter().filter(is_published).cloned().collect();
-        Case { n_quasi, input, release, k, combinations: None, alpha, has_like_levels: draw.below(2) == 0 }
+        Case {
+            n_quasi,
+            input,
+            release,
+            k,
+            combinations: None,
+            alpha,
+            has_like_levels: draw.below(2) == 0,
+            is_local: false,
+        }
+    }
+
+    /// A table whose cells go to levels of their own, some rows left out.
+    fn draw_local(draw: &mut Draw, n_quasi: usize) -> Self {
+        let mut case = Case::draw(draw, n_quasi, false);
+        (case.k, case.is_local) = (1, true);
+        case.release.clear();
+        for row in &case.input {
+            if draw.below(5) > 0 {
+                let level = |at: usize, draw: &mut Draw| if at < n_quasi { draw.below(3) } else { 0 };
+                let cells = row.iter().enumerate().map(|(at, cell)| path(cell)[level(at, draw)].clone());
+                case.release.push(cells.collect());
+            }
+        }
+        case
     }
 
     fn table(&self, rows: &[Vec<String>]) -> StringTable {
@@ -105,11 +131,42 @@ impl Case {
                 hierarchies: (0..self.n_quasi).map(hierarchy).collect(),
                 unit: None,
                 budget: self.input.len() as u64,
-                recoding: RecodingClaim::FullDomain,
+                recoding: if self.is_local { RecodingClaim::Local } else { RecodingClaim::FullDomain },
             }),
         };
         [check(&release, &claims), check_in_order(&release, &claims)]
     }
+}
+
+#[test]
+fn cells_of_levels_of_their_own_pass_with_the_findings_of_memory_and_forged_ones_do_not() {
+    let mut draw = Draw(7);
+    let mut n_refused = 0;
+    for round in 0..300 {
+        let n_quasi = if round % 50 == 7 { 70 } else { 1 + draw.below(3) };
+        let mut case = Case::draw_local(&mut draw, n_quasi);
+        let [in_memory, in_order] = case.reports();
+        assert!(in_memory.holds() && in_order.holds(), "{round}: {:?}", in_order.findings);
+        assert_eq!(in_order.findings, in_memory.findings, "{round}");
+        assert_eq!(in_order.group_sizes, in_memory.group_sizes, "{round}");
+        if case.release.is_empty() {
+            continue;
+        }
+        // A cell of another branch, a row twice, two rows in each other's place.
+        let row = draw.below(case.release.len());
+        match draw.below(3) {
+            0 => {
+                let at = draw.below(case.release[0].len());
+                case.release[row][at] = format!("{}{}", draw.below(6), draw.below(2));
+            }
+            1 => case.release.insert(row, case.release[row].clone()),
+            _ => case.release.swap(0, row),
+        }
+        let [in_memory, in_order] = case.reports();
+        assert!(in_memory.holds() || !in_order.holds(), "{round}: row by row no less is refused");
+        n_refused += usize::from(!in_order.holds());
+    }
+    assert!(n_refused > 100, "{n_refused}");
 }
 
 #[test]
@@ -207,6 +264,7 @@ fn values_that_no_hierarchy_has_are_not_released() {
             combinations: None,
             alpha: None,
             has_like_levels: false,
+            is_local: false,
         };
         let hierarchy = |_| Hierarchy {
             levels: vec![0, 1, 2],

@@ -3,6 +3,8 @@
 //! A recoding is applied, the labels are handed to the checker with every claim, and what comes back verified is the only thing
 //! that a sink takes. Released and suppressed rows are accounted for on every run.
 
+use std::sync::Arc;
+
 use incog_core::algorithm::{Judged, Quality};
 use incog_core::hierarchy::Attribute;
 use incog_core::metric::{Costs, Statistics};
@@ -122,7 +124,10 @@ pub(crate) fn verified(
             })
         }
         (recoding, _) => {
-            let (verified, report) = of_rows(plan, local.as_ref(), &recoding, rows, progress)?;
+            let with_numbers = plan.attributes.iter().enumerate();
+            let as_collected =
+                with_numbers.map(|(at, attribute)| is_as_collected(&recoding, at, attribute)).collect();
+            let (verified, report) = of_rows(plan, local.as_ref(), recoding, rows, progress)?;
             let Some(measured) = LocalRelease::of(plan, &domains, verified.release(), &report) else {
                 return Err(Error::new(
                     ErrorKind::Internal,
@@ -130,9 +135,6 @@ pub(crate) fn verified(
                 ));
             };
             check_accounts(verified.release().n_rows(), measured.statistics.suppressed_rows, &costs)?;
-            let with_numbers = plan.attributes.iter().enumerate();
-            let as_collected =
-                with_numbers.map(|(at, attribute)| is_as_collected(&recoding, at, attribute)).collect();
             Ok(VerifiedRelease {
                 verified,
                 report,
@@ -192,10 +194,13 @@ fn of_levels(
 fn of_rows(
     plan: &Plan,
     chosen: Option<&Chosen>,
-    recoding: &Recoding,
+    recoding: Recoding,
     rows: RowOrder,
     progress: &Progress,
 ) -> Result<(VerifiedLabels, Report)> {
+    if let Some(spilled) = &plan.spilled {
+        return of_spilled_rows(plan, spilled, chosen, recoding, progress);
+    }
     let release = rows.arrange(recoding.apply(&plan.table, &plan.attributes)?);
     progress.enter(Stage::Verifying);
     let input = input(plan);
@@ -203,12 +208,35 @@ fn of_rows(
     let verified = verify(release, &local_claims(plan, chosen, &*input)?)
         .map_err(|report| not_verified(&report.findings, &report.undecided))?;
     let mut report = verified.report().clone();
-    if let Some(persons) = persons_of(plan, chosen, recoding)? {
+    if let Some(persons) = persons_of(plan, chosen, &recoding)? {
         persons.add_to(&mut report);
     }
     if !report.holds() {
         return Err(not_verified(&report.findings, &report.undecided));
     }
+    Ok((verified, report))
+}
+
+/// The same of rows that are not in memory. Nobody counts persons there.
+fn of_spilled_rows(
+    plan: &Plan,
+    spilled: &Arc<Spilled>,
+    chosen: Option<&Chosen>,
+    recoding: Recoding,
+    progress: &Progress,
+) -> Result<(VerifiedLabels, Report)> {
+    let Recoding::PerGroup(recoding) = recoding else {
+        return Err(spilled.memory.refuse("such a recoding is applied in memory"));
+    };
+    let release: Box<dyn Labels + Send> =
+        Box::new(SpilledRelease::of_groups(&plan.table, spilled, &plan.attributes, recoding)?);
+    progress.enter(Stage::Verifying);
+    let input = input(plan);
+    let verified = verify_in_order(release, &local_claims(plan, chosen, &*input)?);
+    // What could not be read looks like a wrong release.
+    spilled.check()?;
+    let verified = verified.map_err(|report| not_verified(&report.findings, &report.undecided))?;
+    let report = verified.report().clone();
     Ok((verified, report))
 }
 

@@ -379,7 +379,8 @@ impl Bound {
             Some(spilled) => {
                 let codes =
                     |name: &String| seen.column(name).map_or(Vec::new(), |column| column.codes().to_vec());
-                spilled.source(table, &attributes, columns.iter().map(codes).collect())?
+                let sensitive = columns.iter().map(codes).collect();
+                spilled.source(table, &attributes, sensitive, settings.algorithm.takes_cells())?
             }
         };
         Ok(Bound { attributes, rows, policy: policy(job, settings, models, budget, n_rows)? })

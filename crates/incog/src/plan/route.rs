@@ -172,9 +172,14 @@ impl AlgorithmChoice {
         Ok(AlgorithmChoice { named, is_own: own.is_some(), settings, limits, threads: search.threads })
     }
 
-    /// Does the algorithm take all rows at once? Where none is named, and where the lattice is walked, it does not.
+    /// Does the algorithm take all rows at once? Where none is named, where the lattice is walked, and where cells will do, it does not.
     pub(crate) fn takes_all_rows(&self) -> bool {
-        self.named.is_some_and(|entry| !is_full_domain(entry))
+        self.named.is_some_and(|entry| !is_full_domain(entry)) && !self.takes_cells()
+    }
+
+    /// Does it take rows as cells, each of equal ones, and a number for each row?
+    pub(crate) fn takes_cells(&self) -> bool {
+        self.named.is_some_and(|entry| entry.name == "top-down")
     }
 
     /// The way of an algorithm that is no search of the lattice.

@@ -7,12 +7,12 @@
 //! |---|---|
 //! | reading | the distinct values of each column, the codes of some rows |
 //! | searching | a key for each row if they fit, else some of them ([`incog_core::frequency::Stored`]); groups |
-//! | applying | a bit for each row: is it released? |
+//! | applying | a bit for each row: is it released? For `top-down` a number for each row: which is its group? |
 //! | verifying | groups ([`incog_verify::verify_in_order`]); a code for each row while a sensitive column is looked at |
 //! | shuffling | one of many buckets of rows, which are in another temporary file |
 //!
 //! The release has the same bytes as one made in memory, where the order of rows is the input's. What cannot be done in parts is
-//! refused: recoding that is not by whole columns, persons with several rows, columns with too many distinct values.
+//! refused: recoding that is not by whole columns, but for `top-down`, which recodes cells of equal rows; persons with several rows, columns with too many distinct values.
 //!
 //! **What is on the disk meanwhile**: codes, which say nothing without the values, in files that have no name and are
 //! gone when the run ends, however it ends. They are in the folder that `TMPDIR` names, or else beside the release: what is called a

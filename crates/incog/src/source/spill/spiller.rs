@@ -54,12 +54,13 @@ impl Spilled {
     }
 
     /// A source for searches: keys in memory if they fit, else in another temporary file. `sensitive` are the codes of the columns that a
-    /// policy is about.
+    /// policy is about. Who `takes_cells` has all the room that keys leave, and keys leave all of it if they can.
     pub(crate) fn source(
         &self,
         table: &Table,
         attributes: &Attributes,
         sensitive: Vec<Vec<u32>>,
+        takes_cells: bool,
     ) -> Result<Box<dyn FrequencySource>> {
         let places: Vec<usize> =
             attributes.iter().filter_map(|attribute| table.place(attribute.name())).collect();
@@ -71,7 +72,14 @@ impl Spilled {
         let room = self.memory.for_groups();
         let key_bytes = KeyLayout::new(attributes).n_bits().div_ceil(64).next_power_of_two() as u64 * 8;
         let bytes_a_row = key_bytes + 4 * sensitive.len() as u64;
-        if n_rows * bytes_a_row <= self.memory.for_keys() {
+        let for_keys = self.memory.for_keys();
+        let room = match (takes_cells, sensitive.is_empty()) {
+            (false, _) => room,
+            (true, true) => room + for_keys,
+            (true, false) => room + for_keys.saturating_sub(n_rows * bytes_a_row),
+        };
+        let are_needed = !takes_cells || !sensitive.is_empty();
+        if are_needed && n_rows * bytes_a_row <= for_keys {
             return Ok(Box::new(
                 Rows::of_parts(attributes, table.n_rows(), sensitive, read)?.with_room(room),
             ));

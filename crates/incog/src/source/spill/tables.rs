@@ -1,4 +1,4 @@
-//! A table whose codes are in a temporary file, and a full-domain release of it, as the checker and sinks see them.
+//! A table whose codes are in a temporary file, and a release of it, as the checker and sinks see them.
 //!
 //! Reading may fail, and those who ask cannot be told: the first failure is remembered, codes are zero from then on, and whoever
 //! made the release asks for it before anything appears ([`Spilled::check`]).
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use incog_core::hierarchy::{Attribute, Attributes};
-use incog_core::recoding::PerLevel;
+use incog_core::recoding::{PerGroup, PerLevel};
 use incog_core::table::{Column, Role, Table};
 use incog_core::{Error, ErrorKind, Result};
 use incog_verify::{LabelColumn, Labels};
@@ -90,6 +90,8 @@ pub(crate) struct SpilledRelease {
     attributes: Attributes,
     spilled: Arc<Spilled>,
     columns: Vec<ReleasedColumn>,
+    /// Which record is in which group, where groups have levels of their own.
+    groups: Option<PerGroup>,
     /// A bit for each row of the table: is it released? Blocks of rows start with a new word.
     is_released: Vec<u64>,
     /// How many rows are released before each block, and in all.
@@ -100,8 +102,17 @@ pub(crate) struct SpilledRelease {
 struct ReleasedColumn {
     /// Where it stands in the table.
     at: usize,
-    /// Which attribute it is, and its level; `None` if it is as collected.
-    generalized: Option<(usize, u8)>,
+    /// Which attribute it is, and how it is generalized; `None` if it is as collected.
+    generalized: Option<(usize, Generalized)>,
+}
+
+/// At which level a column's labels are.
+#[derive(Clone, Copy)]
+enum Generalized {
+    /// All at one level.
+    Alike(u8),
+    /// Each row at that of its group. The labels of all levels stand one after the other, lowest first.
+    ByGroup,
 }
 
 /// Words of bits to a block.
@@ -138,6 +149,45 @@ impl SpilledRelease {
             Ok(bits)
         });
         let is_released: Vec<u64> = bits.collect::<Result<Vec<_>>>()?.concat();
+        let how = |attribute: usize| Generalized::Alike(recoding.levels()[attribute]);
+        Ok(SpilledRelease::of_bits(table, spilled, attributes, is_released, how))
+    }
+
+    /// The release of a recoding whose groups have levels of their own.
+    pub(crate) fn of_groups(
+        table: &Table,
+        spilled: &Arc<Spilled>,
+        attributes: &Attributes,
+        recoding: PerGroup,
+    ) -> Result<Self> {
+        let n_rows = spilled.codes.n_rows();
+        if recoding.n_records() != n_rows {
+            return Err(Error::new(ErrorKind::Internal, "a recoding is applied to another table"));
+        }
+        let mut is_released = vec![0_u64; n_rows.div_ceil(BLOCK) * WORDS];
+        for row in (0..n_rows).filter(|&row| recoding.group_of(row).is_some()) {
+            is_released[row / BLOCK * WORDS + row % BLOCK / 64] |= 1 << (row % BLOCK % 64);
+        }
+        // A column that is at one level after all has the labels of that level only.
+        let how = |attribute: usize| {
+            let mut levels = (0..recoding.n_groups()).map(|group| recoding.levels(group)[attribute]);
+            match levels.next() {
+                Some(first) if levels.all(|level| level == first) => Generalized::Alike(first),
+                _ => Generalized::ByGroup,
+            }
+        };
+        let mut release = SpilledRelease::of_bits(table, spilled, attributes, is_released, how);
+        release.groups = Some(recoding);
+        Ok(release)
+    }
+
+    fn of_bits(
+        table: &Table,
+        spilled: &Arc<Spilled>,
+        attributes: &Attributes,
+        is_released: Vec<u64>,
+        how: impl Fn(usize) -> Generalized,
+    ) -> Self {
         let mut before = vec![0];
         let mut n_released = 0;
         for words in is_released.chunks(WORDS) {
@@ -149,18 +199,18 @@ impl SpilledRelease {
         let columns = columns
             .map(|(at, column)| {
                 let attribute = attributes.iter().position(|attribute| attribute.name() == column.name());
-                let generalized = attribute.map(|number| (number, recoding.levels()[number]));
-                ReleasedColumn { at, generalized }
+                ReleasedColumn { at, generalized: attribute.map(|number| (number, how(number))) }
             })
             .collect();
-        Ok(SpilledRelease {
+        SpilledRelease {
             table: table.clone(),
             attributes: attributes.clone(),
             spilled: Arc::clone(spilled),
             columns,
+            groups: None,
             is_released,
             before,
-        })
+        }
     }
 
     /// The row of the table that is the released row of this number.
@@ -183,7 +233,47 @@ impl SpilledRelease {
         row
     }
 
+    /// The codes of a column whose groups have levels of their own.
+    fn read_by_group(
+        &self,
+        (at, attribute): (usize, usize),
+        groups: &PerGroup,
+        first: usize,
+        to: &mut [u32],
+    ) -> Result<()> {
+        let attribute_labels = &self.attributes[attribute];
+        let hierarchy = attribute_labels.hierarchy();
+        // Where the labels of each level begin.
+        let mut starts = vec![0_u32];
+        for level in 0..attribute_labels.height() {
+            starts.push(starts[usize::from(level)] + hierarchy.labels(level).len() as u32);
+        }
+        let n_rows = self.spilled.codes.n_rows();
+        let mut row = if to.is_empty() { n_rows } else { self.row(first) };
+        let mut codes = Vec::new();
+        let mut to = to.iter_mut();
+        while row < n_rows && to.len() > 0 {
+            codes.resize((to.len() + to.len() / 16 + 64).min(n_rows - row), 0);
+            self.spilled.codes.read(at, row, &mut codes)?;
+            for &code in &codes {
+                if let Some(group) = groups.group_of(row) {
+                    let Some(to) = to.next() else { return Ok(()) };
+                    let level = groups.levels(group)[attribute];
+                    *to = starts[usize::from(level)] + attribute_labels.labels_at(level)[code as usize];
+                }
+                row += 1;
+            }
+        }
+        if to.len() > 0 {
+            return Err(Error::new(ErrorKind::Internal, "a release has fewer rows than it says"));
+        }
+        Ok(())
+    }
+
     fn read(&self, column: ReleasedColumn, first: usize, to: &mut [u32]) -> Result<()> {
+        if let (Some((attribute, Generalized::ByGroup)), Some(groups)) = (column.generalized, &self.groups) {
+            return self.read_by_group((column.at, attribute), groups, first, to);
+        }
         if to.is_empty() {
             return Ok(());
         }
@@ -216,7 +306,7 @@ impl SpilledRelease {
             }
             row += n;
         }
-        if let Some((attribute, level)) = column.generalized {
+        if let Some((attribute, Generalized::Alike(level))) = column.generalized {
             let labels = self.attributes[attribute].labels_at(level);
             to.iter_mut().for_each(|code| *code = labels[*code as usize]);
         }
@@ -241,8 +331,13 @@ impl Labels for SpilledRelease {
         let ReleasedColumn { at, generalized } = self.columns[column_idx];
         match generalized {
             None => self.table.columns()[at].dictionary().values().collect(),
-            Some((attribute, level)) => {
+            Some((attribute, Generalized::Alike(level))) => {
                 self.attributes[attribute].hierarchy().labels(level).values().collect()
+            }
+            Some((attribute, Generalized::ByGroup)) => {
+                let attribute = &self.attributes[attribute];
+                let levels = 0..=attribute.height();
+                levels.flat_map(|level| attribute.hierarchy().labels(level).values()).collect()
             }
         }
     }
