@@ -39,8 +39,13 @@ fn there_and_back(batches: &[RecordBatch]) -> Vec<RecordBatch> {
 /// The bytes of all buffers of an array, its dictionary included.
 fn bytes_of(array: &dyn Array) -> Vec<u8> {
     let data = array.to_data();
-    let of_values = data.child_data().iter().flat_map(|values| values.buffers());
-    data.buffers().iter().chain(of_values).flat_map(|buffer| buffer.as_slice()).copied().collect()
+    let mut bytes = Vec::new();
+    for data in std::iter::once(&data).chain(data.child_data()) {
+        for buffer in data.buffers() {
+            bytes.extend_from_slice(buffer);
+        }
+    }
+    bytes
 }
 
 #[test]
