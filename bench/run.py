@@ -138,7 +138,7 @@ def beside_anjana():
 
 
 def other_formats():
-    where = "workbook of 100,000 x 20 cells to a verified release"
+    where = "workbook of 100,000 x 20 cells"
     yield Claim("formats", f"{where}: openpyxl's time for reading it / ours", lambda it: it["xlsx_ratio"], at_least=10, unit=" ×")
     where = "1 M rows of CSV, decimals in intervals"
     yield Claim("formats", f"{where}: time with 15 digits / with 4", lambda it: it["decimals_ratio"], at_most=1.3, unit=" ×")

@@ -33,7 +33,7 @@ from .errors import (
     Obstacle,
     PolicyError,
 )
-from .hierarchies import Hierarchy, dates, file, intervals, mask, suppress, tree
+from .hierarchies import Hierarchy, builtin, dates, file, frequent, intervals, mask, rare, suppress, tree
 from .jobs import DatabaseRelease, Job, Published, Relation, database, relation
 from .models import (
     Model,
@@ -48,7 +48,7 @@ from .models import (
 )
 from .profiles import ColumnProfile, Exposure, Profile, profile
 from .releases import Recoding, Release, anonymize
-from .reports import Finding, Findings, Measured, Record, Report
+from .reports import DatabaseRecord, Finding, Findings, Measured, Record, Report
 from .searches import Compared, Comparison, Frontier, Lattice, Node, Point, compare, search
 
 __version__: str = _incog.VERSION
@@ -88,6 +88,7 @@ __all__ = [
     "ColumnProfile",
     "Compared",
     "Comparison",
+    "DatabaseRecord",
     "DatabaseRelease",
     "Error",
     "Exposure",
@@ -121,6 +122,7 @@ __all__ = [
     "alpha_k",
     "anonymize",
     "beta_likeness",
+    "builtin",
     "compare",
     "database",
     "dates",
@@ -129,11 +131,13 @@ __all__ = [
     "entropy_l",
     "explain",
     "file",
+    "frequent",
     "intervals",
     "mask",
     "model",
     "names",
     "profile",
+    "rare",
     "recursive_cl",
     "relation",
     "search",

@@ -32,7 +32,7 @@ class IndexDropped(UserWarning):
 class Table:
     """A table as the engine takes it: a frame, or paths."""
 
-    #: What has ``__arrow_c_stream__`` or ``__arrow_c_array__``; ``None`` if the table is in files.
+    #: What has ``__arrow_c_stream__`` or ``__arrow_c_array__``, or a list of such pieces; ``None`` if the table is in files.
     frame: Any
     #: Files and folders that together are one table.
     paths: list[str]
@@ -142,14 +142,39 @@ def _polars(data: Any) -> Table:
     import polars
 
     if isinstance(data, polars.LazyFrame):
-        return Table(_polars(data.collect()).frame, [], lambda stream: polars.DataFrame(stream).lazy())
+        try:
+            collected = data.collect()
+        except Exception:
+            # What polars says may repeat a cell.
+            raise InputError("the lazy frame ends in an error of polars", "collect it by itself, which will show the error") from None
+        return Table(_polars(collected).frame, [], lambda stream: polars.DataFrame(stream).lazy())
     if not isinstance(data, polars.DataFrame):
         raise InputError(f"a {type(data).__name__} of polars is no table", "give a DataFrame")
     # Some versions of polars end the process when they are asked for the stream of such a column.
     for name, dtype in data.schema.items():
         if dtype == polars.Object:
             raise InputError(f"column `{name}` has the type Object, which Arrow does not have", "drop it, or convert it to text")
-    return Table(data, [], lambda stream: polars.DataFrame(stream))
+    return Table(_pieces(polars, data), [], lambda stream: polars.DataFrame(stream))
+
+
+#: A frame in more pieces than this is handed over in one, which polars puts together.
+_MOST_PIECES = 4096
+
+
+def _pieces(polars: Any, data: Any) -> Any:
+    """The frame, or a list of its pieces: asked for one stream of a frame in pieces, polars would copy it into one piece first."""
+    ends: set[int] = set()
+    for column in data.get_columns():
+        end = 0
+        for length in column.chunk_lengths():
+            end += length
+            ends.add(end)
+    # Each piece would hand over the categories of the whole.
+    categories = any(isinstance(dtype, (polars.Categorical, polars.Enum)) for dtype in data.dtypes)
+    if categories or not 1 < len(ends) <= _MOST_PIECES:
+        return data
+    starts = [0, *sorted(ends)]
+    return [data.slice(start, end - start) for start, end in zip(starts, starts[1:]) if end > start]
 
 
 def _duckdb(data: Any) -> Table:
@@ -233,7 +258,8 @@ def _to_pandas(stream: Any, types: dict[str, Any]) -> Any:
 
 def _column(pandas: Any, pyarrow: Any, column: Any, dtype: Any) -> Any:
     """A released column with the type that it came with, if it is still of that kind."""
-    is_text = pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type)
+    is_view = getattr(pyarrow.types, "is_string_view", lambda of: False)
+    is_text = pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type) or is_view(column.type)
     was_text = isinstance(dtype, pandas.StringDtype) or str(dtype) in ("object", "string[pyarrow]", "large_string[pyarrow]")
     if isinstance(dtype, pandas.CategoricalDtype):
         return column.to_pandas()

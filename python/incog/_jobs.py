@@ -22,6 +22,9 @@ HierarchyLike = Union[Hierarchy, Mapping[str, Any], None]
 #: Quasi-identifiers in order, with what they may become or without.
 QuasiIdentifiers = Union[Mapping[str, HierarchyLike], Iterable[str]]
 
+#: Privacy models; one alone may stand without brackets.
+Requirements = Union[Model, Mapping[str, Any], Iterable[Union[Model, Mapping[str, Any]]]]
+
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
 
 
@@ -39,7 +42,7 @@ class Question:
     @property
     def job(self) -> str:
         """The job as JSON."""
-        return json.dumps(self.said)
+        return as_json(self.said)
 
 
 def listed(name: str, columns: str | Iterable[str]) -> list[str]:
@@ -65,6 +68,12 @@ def hierarchy(column: str, said: HierarchyLike) -> dict[str, Any] | None:
     )
 
 
+def required(models: Requirements) -> list[dict[str, Any]]:
+    """Privacy models with the keys of a job file."""
+    several: Any = [models] if isinstance(models, (Model, Mapping)) else models
+    return [model.to_dict() if isinstance(model, Model) else dict(model) for model in several]
+
+
 def nan_is_missing(nan: str) -> bool:
     if nan not in ("error", "missing"):
         raise InputError("`nan` is none of error, missing")
@@ -79,9 +88,10 @@ def question(
     identifiers: str | Iterable[str],
     others: str | Iterable[str],
     rest: str | None,
+    preset: str | None,
     k: int | None,
     suppression: Number | None,
-    require: Iterable[Model | Mapping[str, Any]],
+    require: Requirements,
     unit: str | None,
     missing_unit: str | None,
     combinations: int | None,
@@ -94,6 +104,7 @@ def question(
     memory: int | str | None,
     search: Mapping[str, Any] | None,
     input: Mapping[str, Any] | None,
+    output: Mapping[str, Any] | None,
     columns: Mapping[str, Mapping[str, Any]] | None,
     nan: str,
 ) -> Question:
@@ -109,9 +120,8 @@ def question(
     for name, value in (("unit", unit), ("missing_unit", missing_unit), ("combinations", combinations)):
         if value is not None:
             policy[name] = value
-    models = [require] if isinstance(require, (Model, Mapping)) else list(require)
-    if models:
-        policy["require"] = [model.to_dict() if isinstance(model, Model) else dict(model) for model in models]
+    if models := required(require):
+        policy["require"] = models
     searched: dict[str, Any] = dict(search or {})
     for name, text in (("algorithm", algorithm), ("metric", metric)):
         if text is not None:
@@ -123,7 +133,7 @@ def question(
         read["path"] = taken.paths[0] if len(taken.paths) == 1 else taken.paths
     if memory is not None:
         read["memory"] = memory
-    written: dict[str, Any] = {}
+    written: dict[str, Any] = dict(output or {})
     for name, path in (("key", key), ("sign", sign)):
         if path is not None:
             written[name] = os.fspath(path)
@@ -135,6 +145,8 @@ def question(
     if searched:
         job["search"] = searched
     job["columns"] = said_columns
+    if preset is not None:
+        job["preset"] = preset
     if rest is not None and rest not in ROLES:
         near = difflib.get_close_matches(rest, ROLES, 1)
         advice = f"; did you mean `{near[0]}`?" if near else ""
@@ -178,6 +190,11 @@ def _columns(
     return said
 
 
+def as_json(said: Mapping[str, Any]) -> str:
+    """A job for the engine. Days of a job file are text there."""
+    return json.dumps(said, default=str)
+
+
 def to_toml(said: Mapping[str, Any]) -> str:
     """The job file that says the same."""
-    return _incog.to_toml(json.dumps(said))
+    return _incog.to_toml(as_json(said))

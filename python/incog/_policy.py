@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, Union
 
-from ._jobs import Question, QuasiIdentifiers, question
+from ._jobs import Question, QuasiIdentifiers, Requirements, question
 from ._numbers import Number
 from .errors import InputError
-from .models import Model
 
 
 class Policy(TypedDict, total=False):
@@ -20,9 +19,10 @@ class Policy(TypedDict, total=False):
     identifiers: Union[str, Iterable[str]]
     others: Union[str, Iterable[str]]
     rest: Union[str, None]
+    preset: Union[str, None]
     k: Union[int, None]
     suppression: Union[Number, None]
-    require: Iterable[Union[Model, Mapping[str, Any]]]
+    require: Requirements
     unit: Union[str, None]
     missing_unit: Union[str, None]
     combinations: Union[int, None]
@@ -35,6 +35,7 @@ class Policy(TypedDict, total=False):
     memory: Union[int, str, None]
     search: Union[Mapping[str, Any], None]
     input: Union[Mapping[str, Any], None]
+    output: Union[Mapping[str, Any], None]
     columns: Union[Mapping[str, Mapping[str, Any]], None]
     nan: str
 
@@ -47,8 +48,8 @@ _DEFAULTS: dict[str, Any] = {
     "nan": "error",
     **dict.fromkeys(
         (
-            "rest", "k", "suppression", "unit", "missing_unit", "combinations", "algorithm", "metric", "weights", "order",
-            "key", "sign", "memory", "search", "input", "columns",
+            "rest", "preset", "k", "suppression", "unit", "missing_unit", "combinations", "algorithm", "metric", "weights", "order",
+            "key", "sign", "memory", "search", "input", "output", "columns",
         )
     ),
 }  # fmt: skip
@@ -69,6 +70,6 @@ def check_names(policy: Mapping[str, Any]) -> None:
 def asked(data: Any, policy: Mapping[str, Any]) -> Question:
     """The question that these arguments ask of the data."""
     check_names(policy)
-    if "quasi_identifiers" not in policy:
+    if policy.get("quasi_identifiers") is None and policy.get("preset") is None:
         raise InputError("`quasi_identifiers` is missing", "name the columns that outsiders may know")
-    return question(data, **{**_DEFAULTS, **policy})
+    return question(data, **{**_DEFAULTS, **policy, "quasi_identifiers": policy.get("quasi_identifiers") or ()})

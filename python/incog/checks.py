@@ -9,12 +9,11 @@ from typing import Any, Unpack
 
 from . import _incog, reports
 from ._frames import table
-from ._jobs import listed, nan_is_missing
+from ._jobs import listed, nan_is_missing, required
 from ._numbers import exact
 from ._policy import Policy, asked, check_names
 from ._progress import ProgressLike, shown
 from .errors import InputError
-from .models import Model
 
 __all__ = ["verify"]
 
@@ -98,9 +97,7 @@ def _claims(policy: Mapping[str, Any]) -> str:
     if "quasi_identifiers" not in policy or policy.get("k") is None:
         raise InputError("nothing is said that the release could be compared with", "give quasi_identifiers and k")
     sensitive = listed("sensitive", policy.get("sensitive", ()))
-    require = policy.get("require", ())
-    models = [require] if isinstance(require, (Model, Mapping)) else list(require)
-    claimed = [_claim(model.to_dict() if isinstance(model, Model) else dict(model)) for model in models]
+    claimed = [_claim(model) for model in required(policy.get("require", ()))]
     named = [claim["column"] for claim in claimed]
     measured: list[dict[str, Any]] = [{"column": name} for name in sensitive if name not in named]
     quasi: Iterable[str] = policy["quasi_identifiers"]

@@ -18,7 +18,7 @@ from typing import Any, Union
 from ._numbers import bound
 from .errors import InputError
 
-__all__ = ["Hierarchy", "dates", "file", "intervals", "mask", "suppress", "tree"]
+__all__ = ["Hierarchy", "builtin", "dates", "file", "frequent", "intervals", "mask", "rare", "suppress", "tree"]
 
 #: A tree of labels: each with the values below it, or with more labels.
 Tree = Mapping[str, Union[Iterable[str], "Tree"]]
@@ -101,15 +101,26 @@ def mask(
     return _made("mask", [side], said, {"levels": levels, "missing": missing})
 
 
-def dates(*units: str, levels: Iterable[int] | None = None, missing: str | None = None) -> Hierarchy:
-    """Calendar units from fine to coarse: ``dates("month", "quarter", "year", "decade")``."""
+def dates(
+    *units: str, bottom: Any = None, levels: Iterable[int] | None = None, missing: str | None = None
+) -> Hierarchy:
+    """Calendar units from fine to coarse: ``dates("month", "quarter", "year", "decade")``; days before ``bottom`` are pooled."""
     if not units:
         raise InputError("dates need at least one unit", 'write incog.dates("month", "year")')
-    return _made("dates", units, {"dates": list(units)}, {"levels": levels, "missing": missing})
+    said = {"dates": list(units), "bottom": None if bottom is None else bound("bottom", bottom)}
+    return _made("dates", units, said, {"levels": levels, "missing": missing})
 
 
-def tree(labels: Tree | str | os.PathLike[str], *, levels: Iterable[int] | None = None, missing: str | None = None) -> Hierarchy:
+def tree(
+    labels: Tree | str | os.PathLike[str],
+    *,
+    rare: int | None = None,
+    levels: Iterable[int] | None = None,
+    missing: str | None = None,
+) -> Hierarchy:
     """Labels, each with the values below it or with more labels; or a file written by indentation.
+
+    With ``rare``, siblings that fewer rows have are merged, also with the rest of their branch.
 
     >>> import incog
     >>> incog.tree({"Europe": ["DE", "FR"], "Asia": ["JP"]}).to_dict()
@@ -119,7 +130,7 @@ def tree(labels: Tree | str | os.PathLike[str], *, levels: Iterable[int] | None 
         said: Any = os.fspath(labels)
     else:
         said = _branches(labels)
-    return _made("tree", [labels], {"tree": said}, {"levels": levels, "missing": missing})
+    return _made("tree", [labels], {"tree": said, "rare": rare}, {"levels": levels, "missing": missing})
 
 
 def _branches(labels: Any) -> Any:
@@ -130,9 +141,40 @@ def _branches(labels: Any) -> Any:
     return [str(value) for value in labels]
 
 
-def file(path: str | os.PathLike[str], *, levels: Iterable[int] | None = None) -> Hierarchy:
-    """A file with a row for each value: ``value;level 1;...;*``."""
-    return _made("file", [os.fspath(path)], {"file": os.fspath(path)}, {"levels": levels})
+def file(path: str | os.PathLike[str], *, rare: int | None = None, levels: Iterable[int] | None = None) -> Hierarchy:
+    """A file with a row for each value: ``value;level 1;...;*``. With ``rare``, siblings that fewer rows have are merged."""
+    return _made("file", [os.fspath(path)], {"file": os.fspath(path), "rare": rare}, {"levels": levels})
+
+
+def builtin(
+    name: str, *, rare: int | None = None, levels: Iterable[int] | None = None, missing: str | None = None
+) -> Hierarchy:
+    """What everybody means by it: "age", "date-of-birth", "iso-country", "us-state", "us-zip3", "icd10", "nuts", "nace", "isco".
+
+    With ``rare``, siblings that fewer rows have are merged.
+
+    >>> import incog, pyarrow as pa
+    >>> stays = pa.table({"code": ["E11.9", "E11.2", "I10", "I11.0"]})
+    >>> incog.anonymize(stays, quasi_identifiers={"code": incog.builtin("icd10")}, k=2, order="input").frame["code"].to_pylist()
+    ['E08-E14', 'E08-E14', 'I10-I16', 'I10-I16']
+    """
+    return _made("builtin", [name], {"builtin": name, "rare": rare}, {"levels": levels, "missing": missing})
+
+
+def frequent(n: int, *, levels: Iterable[int] | None = None, missing: str | None = None) -> Hierarchy:
+    """The ``n`` most frequent values are kept, the rest is ``other``. What it looks like depends on the data.
+
+    >>> import incog, pyarrow as pa
+    >>> jobs = pa.table({"job": ["nurse", "nurse", "cook", "judge"]})
+    >>> incog.anonymize(jobs, quasi_identifiers={"job": incog.frequent(1)}, k=2, order="input").frame["job"].to_pylist()
+    ['nurse', 'nurse', 'other', 'other']
+    """
+    return _made("frequent", [n], {"frequent": n}, {"levels": levels, "missing": missing})
+
+
+def rare(n: int, *, levels: Iterable[int] | None = None, missing: str | None = None) -> Hierarchy:
+    """Values that fewer than ``n`` rows have are merged until each label has as many. What it looks like depends on the data."""
+    return _made("rare", [n], {"rare": n}, {"levels": levels, "missing": missing})
 
 
 def suppress(*, missing: str | None = None) -> Hierarchy:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from . import _html, _incog, _jobs, reports
-from ._frames import Table, table
+from ._frames import Table, plain, table
 from ._numbers import Number, exact, suppression as rows_or_share
-from ._progress import ProgressLike, shown
+from ._progress import ProgressLike, logger, shown
 from .errors import FileError, InputError
-from .models import Model
 from .releases import Release
 
 __all__ = ["DatabaseRelease", "Job", "Published", "Relation", "database", "relation"]
@@ -98,6 +95,18 @@ class Job:
             made = _incog.anonymize(question, callback)
         return Release(made, question.table.back)
 
+    def database(
+        self, tables: Mapping[str, Any] | None = None, *, nan: str = "error", progress: ProgressLike = None
+    ) -> DatabaseRelease:
+        """Does what a job about a database says, to frames in the place of the tables that are given; nothing is written."""
+        said, taken = self.to_dict(), {name: table(at) for name, at in (tables or {}).items()}
+        for name, of in said.get("tables", {}).items():
+            if name in taken and isinstance(of, dict):
+                of["path"] = taken[name].paths or "-"
+            elif isinstance(of, dict) and "path" in of:
+                taken[name] = Table(None, [], plain)
+        return _database(said, None if self.path is None else self.path.parent, taken, nan, progress)
+
     def _question(self, data: Any, nan: str) -> _jobs.Question:
         taken = table(data)
         if taken.frame is None:
@@ -142,14 +151,20 @@ def relation(
     sensitive: str | Iterable[str] = (),
     identifiers: str | Iterable[str] = (),
     others: str | Iterable[str] = (),
+    input: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Relation:
     """One table of a database.
 
     :param key: the column that other tables refer to; it gets new values.
     :param parent: the table that this one refers to, and the column of this one that has its key: ``("student", "sid")``.
+    :param input: of paths: how they are written, such as ``{"delimiter": ";"}``.
+    :param columns: whatever else a job file says of columns, such as ``{"income": {"decimal": ","}}``.
     """
-    columns = _jobs._columns(quasi_identifiers, sensitive, identifiers, others, None)
-    said: dict[str, Any] = {"columns": columns}
+    said: dict[str, Any] = {
+        **(input or {}),
+        "columns": _jobs._columns(quasi_identifiers, sensitive, identifiers, others, columns),
+    }
     if key is not None:
         said["key"] = key
     if parent is not None:
@@ -158,17 +173,70 @@ def relation(
     return Relation(data, said)
 
 
-@dataclass(frozen=True)
 class DatabaseRelease:
     """The tables of a database, released together and verified."""
 
-    #: The released tables, each of the kind that went in, with new keys.
-    frames: dict[str, Any] = field(repr=False)
-    report: reports.Report
-    findings: reports.Findings = field(repr=False)
-    #: The folder, where one was asked for.
-    path: Path | None = None
-    record: Path | None = None
+    def __init__(self, made: _incog.Release, taken: Mapping[str, Table]) -> None:
+        self._made = made
+        self._backs = {name: at.back for name, at in taken.items()}
+        self._frames: dict[str, Any] | None = None
+        self._report: reports.Report | None = None
+        self._record: reports.DatabaseRecord | None = None
+        #: The folder that it was written to last, and its record there.
+        self.path: Path | None = None
+        self.record_path: Path | None = None
+        for note in made.notes:
+            logger.warning("%s", note)
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """The released tables, each of the kind that went in, with new keys; the persons first.
+
+        Sensitive columns that stand apart are called ``takes.grade``.
+        """
+        if self._frames is None:
+            self._frames = {
+                # `takes.grade` is an anatomized column of `takes`.
+                name: (self._backs.get(name) or self._backs.get(name.partition(".")[0]) or plain)(stream)
+                for name, stream in self._made.streams()
+            }
+        return self._frames
+
+    @property
+    def report(self) -> reports.Report:
+        """What there is to say of it."""
+        if self._report is None:
+            self._report = reports.report(*self._made.report())
+        return self._report
+
+    @property
+    def findings(self) -> reports.Findings:
+        """What the checker found, and what was measured."""
+        return reports.verified(self._made.findings(), self.report)
+
+    @property
+    def record(self) -> reports.DatabaseRecord:
+        """What everybody can recompute. Digests that take the publisher's key are empty where there is none yet."""
+        if self._record is None:
+            self._record = reports.database_record(self._made.record())
+        return self._record
+
+    def write(self, folder: str | os.PathLike[str]) -> Path | None:
+        """Writes a folder with a file for each table, and its record: all of it appears, or nothing does. Tells where the record is."""
+        self.record_path = self._made.write(os.fspath(folder))
+        self.path = Path(folder).absolute()
+        return self.record_path
+
+    def __len__(self) -> int:
+        """Released persons."""
+        return len(self._made)
+
+    def __repr__(self) -> str:
+        report = self.report
+        return (
+            f"DatabaseRelease({report.released_rows} persons released, {report.suppressed_rows} suppressed, "
+            f"{len(report.tables)} tables, loss {report.loss:.4f}, verified)"
+        )
 
     def _repr_html_(self) -> str:
         rows = [[at["name"], at["rows"], at["rows"] - at["removed_rows"], at["loss"]] for at in self.report.tables]
@@ -181,12 +249,17 @@ def database(
     person: str,
     k: int,
     suppression: Number | None = None,
-    require: Iterable[Model | Mapping[str, Any]] = (),
+    require: _jobs.Requirements = (),
     complete: bool | None = None,
     release: str | None = None,
     order: str | None = None,
     output: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    record: bool | None = None,
     key: str | os.PathLike[str] | None = None,
+    sign: str | os.PathLike[str] | None = None,
+    algorithm: str | None = None,
+    metric: str | None = None,
     search: Mapping[str, Any] | None = None,
     nan: str = "error",
     progress: ProgressLike = None,
@@ -196,8 +269,9 @@ def database(
     :param person: the table with a row per person.
     :param complete: whether a person without a row in a table is known to have none.
     :param release: "generalized" (unless given) or "anatomized".
-    :param output: a folder to write the release to, with its record. Without it, it passes through a private temporary folder that is
-        gone afterwards; what passes is the verified release alone.
+    :param output: a folder to write the release to, with its record; :meth:`DatabaseRelease.write` does it later.
+    :param format: what the files there are: "csv" (unless given) or "parquet".
+    :param record: ``False`` writes no record.
 
     Other parameters are those of :func:`incog.anonymize`; ``search`` is what a job file says in ``[search]``.
 
@@ -214,19 +288,21 @@ def database(
     >>> released.frames["takes"].num_rows, bool(released.findings)
     (4, True)
     """
-    said: dict[str, Any] = {"person": person, "format": "parquet"}
-    for name, value in (("complete", complete), ("release", release), ("order", order), ("key", _path(key))):
+    said: dict[str, Any] = {"person": person}
+    written = {"format": format, "record": record, "key": _path(key), "sign": _path(sign)}
+    for name, value in {"complete": complete, "release": release, "order": order, **written}.items():
         if value is not None:
             said[name] = value
     policy: dict[str, Any] = {"k": exact("k", k)}
     if suppression is not None:
         policy["suppression"] = rows_or_share(suppression)
-    models = list(require)
-    if models:
-        policy["require"] = [model.to_dict() if isinstance(model, Model) else dict(model) for model in models]
+    if models := _jobs.required(require):
+        policy["require"] = models
     job: dict[str, Any] = {"database": said, "policy": policy}
-    if search:
-        job["search"] = dict(search)
+    searched = dict(search or {})
+    searched.update({name: value for name, value in (("algorithm", algorithm), ("metric", metric)) if value is not None})
+    if searched:
+        job["search"] = searched
     job["tables"] = {}
     taken: dict[str, Table] = {}
     for name, at in tables.items():
@@ -235,34 +311,16 @@ def database(
         taken[name] = table(at.data)
         paths = taken[name].paths
         job["tables"][name] = {"path": "-" if not paths else paths[0] if len(paths) == 1 else paths, **at.said}
-    frames = [(name, at.frame) for name, at in taken.items() if at.frame is not None]
-    missing = _jobs.nan_is_missing(nan)
-
-    def made(folder: Path) -> Published:
-        said["output"] = str(folder)
-        with shown(progress) as callback:
-            return _published(_incog.database(json.dumps(job), frames, missing, callback))
-
+    released = _database(job, None, taken, nan, progress)
     if output is not None:
-        folder = Path(output).absolute()
-        published = made(folder)
-        return DatabaseRelease(_read(folder, taken), published.report, published.findings, folder, published.record)
-    said["record"] = False
-    with tempfile.TemporaryDirectory(prefix="incog-") as private:
-        folder = Path(private) / "release"
-        published = made(folder)
-        return DatabaseRelease(_read(folder, taken), published.report, published.findings)
+        released.write(output)
+    return released
 
 
-def _read(folder: Path, taken: Mapping[str, Table]) -> dict[str, Any]:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError:
-        raise InputError("the release of a database is read by pyarrow, which is not installed", "pip install pyarrow") from None
-    frames = {}
-    for path in sorted(folder.glob("*.parquet")):
-        whole = parquet.read_table(path, memory_map=False)
-        # `takes.grade.parquet` is an anatomized column of `takes`.
-        of = taken.get(path.stem) or taken.get(path.stem.partition(".")[0])
-        frames[path.stem] = of.back(whole) if of is not None else whole
-    return frames
+def _database(
+    said: Mapping[str, Any], folder: Path | None, taken: Mapping[str, Table], nan: str, progress: ProgressLike
+) -> DatabaseRelease:
+    frames = [(name, at.frame) for name, at in taken.items() if at.frame is not None]
+    with shown(progress) as callback:
+        made = _incog.database(_jobs.as_json(said), folder, frames, _jobs.nan_is_missing(nan), callback)
+    return DatabaseRelease(made, taken)

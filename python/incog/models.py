@@ -68,9 +68,14 @@ def model(name: str, sensitive: str, **parameters: Any) -> Model:
     return Model(said)
 
 
-def alpha_k(sensitive: str, alpha: Number, *, values: Iterable[str] | None = None) -> Model:
-    """No value has more than this share of a group; of ``values``, all of them together."""
-    return model("alpha-k", sensitive, alpha=alpha, values=values)
+def alpha_k(
+    sensitive: str, alpha: Number, *, values: Iterable[str] | None = None, publish_values: bool | None = None
+) -> Model:
+    """No value has more than this share of a group; of ``values``, all of them together.
+
+    With ``publish_values`` the record tells which these are, so that everybody can check the claim.
+    """
+    return model("alpha-k", sensitive, alpha=alpha, values=values, publish_values=publish_values)
 
 
 def distinct_l(sensitive: str, l: int) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,12 +58,18 @@ class Profile:
     #: The column sets that single most people out.
     exposures: list[Exposure]
     text: str = field(repr=False)
-    _asked: Any = field(repr=False, compare=False, default=None)
+    #: The policy that the proposals follow, if one was named.
+    preset: str | None = None
+    _made: _incog.Described | None = field(repr=False, compare=False, default=None)
     _said: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
-    def job(self, k: int = 5) -> Job:
-        """A proposal. It runs as it is, unless the role of a column is ``decide``: then anonymize says which columns wait for a word."""
-        return Job.parse(self._asked(k)[2])
+    def job(self, k: int | None = None) -> Job:
+        """A proposal, for a k of 5 or what the preset asks for unless given.
+
+        It runs as it is, unless the role of a column is ``decide``: then anonymize says which columns wait for a word.
+        """
+        assert self._made is not None
+        return Job.parse(self._made.job(k))
 
     def frame(self, data: Any = None) -> Any:
         """As a frame: a row a column. Of the kind of ``data``, if it is given."""
@@ -83,34 +90,43 @@ class Profile:
         return _html.heading(f"{self.rows:,} rows") + _html.table(header, rows) + _html.lines(alone)
 
 
-def profile(data: Any, *, nan: str = "error", progress: ProgressLike = None) -> Profile:
+def profile(
+    data: Any,
+    *,
+    preset: str | None = None,
+    input: Mapping[str, Any] | None = None,
+    nan: str = "error",
+    progress: ProgressLike = None,
+) -> Profile:
     """What `incog init` knows of a table.
+
+    :param preset: a policy that others have written down, which the proposals follow: "hipaa-safe-harbor", "public-use",
+        "scientific-use" or "cell-size-11".
+    :param input: of a path: what a job file says in ``[input]``. ``{"header": True}`` says that the first line has the names.
 
     >>> import incog, pyarrow as pa
     >>> found = incog.profile(pa.table({"age": [34, 36, 51], "zip": ["53715", "53715", "53703"]}))
     >>> [(column.name, column.kind, column.distinct) for column in found.columns]
     [('age', 'whole numbers', 3), ('zip', 'whole numbers', 2)]
     """
-    if type(data).__name__ == "RecordBatchReader" and hasattr(data, "read_all"):
-        data = data.read_all()
     taken = table(data)
-    missing = nan_is_missing(nan)
-
-    def asked(k: int) -> tuple[str, str, str]:
-        with shown(progress) as callback:
-            if taken.frame is not None:
-                return _incog.describe(taken.frame, missing, k, callback)
+    with shown(progress) as callback:
+        if taken.frame is not None:
+            if input:
+                raise InputError("`input` says how a file is written, and the data are a frame")
+            made = _incog.describe(taken.frame, nan_is_missing(nan), preset, callback)
+        else:
             if len(taken.paths) != 1:
                 raise InputError("a profile is of one file")
-            return _incog.propose(taken.paths[0], k, callback)
-
-    said, text, _ = asked(5)
+            made = _incog.propose(taken.paths[0], json.dumps(dict(input or {})), preset, callback)
+    said, text = made.said()
     told = json.loads(said)
     return Profile(
         told["rows"],
         [ColumnProfile(**at) for at in told["columns"]],
         [Exposure(at["columns"], at["alone"]) for at in told["exposures"]],
         text,
-        asked,
+        preset,
+        made,
         told,
     )

@@ -10,9 +10,9 @@ from typing import Any
 from . import _html, _incog, _jobs, reports
 from ._frames import table
 from ._numbers import Number
+from ._policy import asked
 from ._progress import ProgressLike, logger, shown
 from .errors import PolicyError
-from .models import Model
 
 __all__ = ["Recoding", "Release", "anonymize"]
 
@@ -156,14 +156,15 @@ class Release:
 def anonymize(
     data: Any,
     *,
-    quasi_identifiers: _jobs.QuasiIdentifiers,
+    quasi_identifiers: _jobs.QuasiIdentifiers | None = None,
     sensitive: str | Iterable[str] = (),
     identifiers: str | Iterable[str] = (),
     others: str | Iterable[str] = (),
     rest: str | None = None,
+    preset: str | None = None,
     k: int | None = None,
     suppression: Number | None = None,
-    require: Iterable[Model | Mapping[str, Any]] = (),
+    require: _jobs.Requirements = (),
     unit: str | None = None,
     missing_unit: str | None = None,
     combinations: int | None = None,
@@ -176,6 +177,7 @@ def anonymize(
     memory: int | str | None = None,
     search: Mapping[str, Any] | None = None,
     input: Mapping[str, Any] | None = None,
+    output: Mapping[str, Any] | None = None,
     columns: Mapping[str, Mapping[str, Any]] | None = None,
     nan: str = "error",
     progress: ProgressLike = None,
@@ -188,6 +190,8 @@ def anonymize(
     :param identifiers: columns that name a person outright: dropped.
     :param others: columns that are released as they are.
     :param rest: the role of all columns that nobody names; without it they are an error, not a guess.
+    :param preset: a policy that others have written down, by its name in ``incog.profile``: it gives a role and a hierarchy to the columns
+        that nobody names, and refuses what contradicts it.
     :param k: every released row looks like at least k - 1 others.
     :param suppression: how many rows may be left out: a count, or a share (0.01, "1%"). None unless given.
     :param require: more privacy models, such as :func:`incog.alpha_k`.
@@ -203,7 +207,9 @@ def anonymize(
     :param memory: of paths: how much memory the run may take ("512 MB"); larger tables are kept in temporary files meanwhile.
     :param search: whatever else a job file says in ``[search]``.
     :param input: of paths: whatever else a job file says in ``[input]``.
-    :param columns: whatever else a job file says of columns, such as ``{"income": {"decimal": ","}}``.
+    :param output: whatever else a job file says in ``[output]``, for :meth:`Release.write`: ``{"types": "text", "record": False}``.
+    :param columns: whatever else a job file says of columns, such as ``{"income": {"decimal": ","}}``, or
+        ``{"name": {"replace": "keyed-hash"}}``: an identifier becomes a pseudonym instead of being dropped.
     :param nan: what NaN is in frames of polars and Arrow: an "error", or "missing". In pandas it is missing.
     :param progress: a callback, ``False`` for nothing, or a line on anything over a second where people see it.
 
@@ -224,32 +230,36 @@ def anonymize(
     >>> release.report.verified
     True
     """
-    asked = _jobs.question(
+    question = asked(
         data,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        identifiers=identifiers,
-        others=others,
-        rest=rest,
-        k=k,
-        suppression=suppression,
-        require=require,
-        unit=unit,
-        missing_unit=missing_unit,
-        combinations=combinations,
-        algorithm=algorithm,
-        metric=metric,
-        weights=weights,
-        order=order,
-        key=key,
-        sign=sign,
-        memory=memory,
-        search=search,
-        input=input,
-        columns=columns,
-        nan=nan,
+        {
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": sensitive,
+            "identifiers": identifiers,
+            "others": others,
+            "rest": rest,
+            "preset": preset,
+            "k": k,
+            "suppression": suppression,
+            "require": require,
+            "unit": unit,
+            "missing_unit": missing_unit,
+            "combinations": combinations,
+            "algorithm": algorithm,
+            "metric": metric,
+            "weights": weights,
+            "order": order,
+            "key": key,
+            "sign": sign,
+            "memory": memory,
+            "search": search,
+            "input": input,
+            "output": output,
+            "columns": columns,
+            "nan": nan,
+        },
     )
-    assert asked.table is not None
+    assert question.table is not None
     with shown(progress) as callback:
-        made = _incog.anonymize(asked, callback)
-    return Release(made, asked.table.back)
+        made = _incog.anonymize(question, callback)
+    return Release(made, question.table.back)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from . import _html
 
-__all__ = ["Column", "Finding", "Findings", "Measured", "Record", "Report"]
+__all__ = ["Column", "DatabaseRecord", "Finding", "Findings", "Measured", "Record", "Report"]
 
 _T = TypeVar("_T")
 
@@ -294,3 +294,41 @@ class Record:
 def record(said: str) -> Record:
     data = json.loads(said)
     return _of(Record, data, _said=data)
+
+
+@dataclass(frozen=True)
+class DatabaseRecord:
+    """What everybody can recompute from the release of a database: canonical JSON without a cell."""
+
+    #: The version of the format.
+    record: int
+    #: What made the release.
+    tool: str
+    #: generalized or anatomized
+    release: str
+    #: What found it.
+    algorithm: str
+    #: Of each table: the digest, rows and columns of its files, and what is claimed of it.
+    tables: dict[str, Any]
+    #: k and whatever else is promised.
+    claims: dict[str, Any]
+    #: How many classes have how many persons.
+    class_sizes: list[list[int]]
+    suppressed_persons: int
+    #: The score by each metric.
+    scores: dict[str, str]
+    #: Digests of hierarchies, which take the publisher's key.
+    hierarchies: dict[str, str]
+    #: The job without paths and lists of values.
+    job: str
+    job_hmac_sha256: str
+    _said: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as in the record's file, without seal and checksum."""
+        return dict(self._said)
+
+
+def database_record(said: str) -> DatabaseRecord:
+    data = json.loads(said)
+    return _of(DatabaseRecord, data, _said=data)

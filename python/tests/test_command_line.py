@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -98,6 +99,90 @@ def test_a_database_is_released_as_by_the_command_line(command: Command, tmp_pat
     for key in ("released_rows", "suppressed_rows", "loss", "groups", "smallest_group", "tables", "columns"):
         assert mine[key] == said[key], key
     assert bool(incog.verify(published.path, job=job))
+
+
+# ---- the names of job files ------------------------------------------------------------------------------------------------------
+
+
+def parameters(*functions: Callable[..., Any]) -> set[str]:
+    return {name for function in functions for name in inspect.signature(function).parameters}
+
+
+def test_everything_that_a_job_file_has_a_name_for_can_be_said(command: Command) -> None:
+    schema = json.loads(command("schema").stdout)
+    kinds = schema["$defs"]
+
+    def keys(kind: str) -> set[str]:
+        return set(kinds[kind]["properties"])
+
+    job, database = next(at for at in kinds if at == "Job"), "DatabaseJob"
+    asked = parameters(incog.anonymize)
+    # What is open is said with a mapping of the same keys: input, output, search, columns.
+    assert {"input", "output", "search", "columns", "preset"} <= asked
+    assert set(kinds[job]["properties"]) <= asked | {"policy"}
+    assert keys("PolicyJob") <= asked
+    rules = ["builtin", "dates", "file", "frequent", "intervals", "mask", "rare", "suppress", "tree"]
+    functions = [getattr(incog, rule) for rule in rules]
+    assert keys("HierarchyJob") <= parameters(*functions) | set(rules)
+    models = [getattr(incog, name.replace("-", "_")) for name in incog.names()["model"] if name != "k-anonymity"]
+    assert keys("RequireJob") <= parameters(*models) | {"model"}
+    assert set(kinds[database]["properties"]) <= {"database", "policy", "search", "tables"}
+    assert keys("DatabasePart") <= parameters(incog.database)
+    assert keys("DatabasePolicy") <= parameters(incog.database)
+    # Of a table of files: `input`.
+    assert keys("TableJob") - keys("Input") <= parameters(incog.relation)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hierarchies_with_names_pseudonyms_and_presets_do_what_a_job_file_says(command: Command, tmp_path: Path, kind: str) -> None:
+    codes = ["E11.9", "E11.2", "I10", "I11.0", "J45", "J44.1"]
+    table = pyarrow.table(
+        {
+            "person": [f"p{at:03}" for at in range(120)],
+            "code": [codes[at % 6] for at in range(120)],
+            "country": [("DE", "FR", "JP", "US")[at % 4] for at in range(120)],
+            "job": [("nurse", "cook", "judge", "vet", "clown")[min(at % 9, 4)] for at in range(120)],
+            "age": [20 + at % 75 for at in range(120)],
+        }
+    )
+    policy: dict[str, Any] = {
+        "quasi_identifiers": {
+            "code": incog.builtin("icd10", rare=30),
+            "country": incog.builtin("iso-country", levels=[1, 2]),
+            "job": incog.frequent(2),
+            "age": incog.rare(12),
+        },
+        "identifiers": "person",
+        "columns": {"person": {"replace": "keyed-hash"}},
+        "k": 2,
+        "suppression": "10%",
+    }
+    same_as_by_the_command_line(command, tmp_path / "hierarchies", frame_of(kind, table), table, policy)
+    preset: dict[str, Any] = {"preset": "hipaa-safe-harbor", "quasi_identifiers": ["country"], "k": 2, "suppression": "20%"}
+    release = same_as_by_the_command_line(command, tmp_path / "preset", frame_of(kind, table), table, preset)
+    assert "person" not in release.record.release["columns"]
+    with pytest.raises(incog.InputError, match="asks for k of at least 20"):
+        incog.anonymize(frame_of(kind, table), preset="public-use", k=5)
+
+
+def same_as_by_the_command_line(command: Command, folder: Path, frame: Any, table: Any, policy: dict[str, Any]) -> incog.Release:
+    """Releases a frame, and the same table as a file by the same policy."""
+    folder.mkdir()
+    data, key = folder / "data.csv", folder / "incog.key"
+    pyarrow.csv.write_csv(table, data)
+    asked = {**policy, "key": key, "order": "input"}
+    said = incog._policy.asked(data, asked).said
+    said["output"]["path"] = str(folder / "released.csv")
+    job = folder / "incog.toml"
+    job.write_text(incog._jobs.to_toml(said), "utf-8")
+    ran = command("anonymize", job, "--format", "json")
+    assert ran.returncode == 0, ran.stderr
+    release = incog.anonymize(frame, **asked)
+    _, expected = rows_of(folder / "released.csv")
+    assert cells(release.frame) == expected
+    assert is_what_the_command_line_says(release.report, json.loads(ran.stdout))
+    assert release.record.to_dict() == content(folder / "released.csv.incog.json")
+    return release
 
 
 # ---- hundreds of random frames -------------------------------------------------------------------------------------------------

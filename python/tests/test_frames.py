@@ -7,6 +7,7 @@ import decimal
 from typing import Any
 
 import duckdb
+import ibis
 import incog
 import numpy
 import pandas
@@ -170,6 +171,22 @@ def test_polars_pandas_and_duckdb_are_read_where_they_are() -> None:
     assert taken["i"].chunk(0).buffers()[1].address == pandas_frame["i"].to_numpy().ctypes.data
 
 
+def test_a_frame_of_polars_in_pieces_is_read_in_pieces() -> None:
+    parts = [polars.DataFrame({"zip": ["1"] * n, "i": range(start, start + n)}) for start, n in ((0, 5), (5, 7), (12, 1))]
+    frame = polars.concat(parts, rechunk=False)
+    # Columns that are cut in other places.
+    whole = frame.get_column("i").rechunk()
+    for given in (frame, frame.with_columns(polars.Series("j", whole))):
+        before = given.n_chunks("all")
+        taken = incog._frames.table(given).frame
+        assert [piece.height for piece in taken] == [5, 7, 1]
+        addresses = [address for name, found in _incog.addresses(taken) if name == "i" for address in found]
+        assert addresses == [part["i"].to_arrow().buffers()[1].address for part in parts]
+        assert released(given).frame["i"].to_list() == list(range(13))
+        assert given.n_chunks("all") == before, "the frame stays as it is"
+    assert incog._frames.table(polars.concat([parts[0], parts[0].clear()], rechunk=False)).frame is not None
+
+
 def test_what_is_released_shares_no_buffer_with_the_data() -> None:
     table = pyarrow.table({"zip": ["1", "1", "2"], "i": [7, 8, 9]})
     back = incog.anonymize(table, quasi_identifiers=["zip"], others=["i"], k=2, suppression=1, order="input").frame
@@ -178,6 +195,66 @@ def test_what_is_released_shares_no_buffer_with_the_data() -> None:
     theirs = {buffer.address for chunk in back["i"].chunks for buffer in chunk.buffers() if buffer}
     assert not mine & theirs
     assert sum(buffer.size for chunk in back["i"].chunks for buffer in chunk.buffers() if buffer) < 3 * 64
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_no_buffer_of_a_release_has_what_was_suppressed(kept: bool) -> None:
+    left_out = "Beth Secret, whom nobody looks like, and who is left out"
+    texts = ["a text that is long enough for a buffer of its own"] * 2 + [left_out]
+    columns: dict[str, Any] = {
+        "string": pyarrow.array(texts),
+        "large": pyarrow.array(texts, pyarrow.large_string()),
+        "view": pyarrow.array(texts, pyarrow.string_view()),
+        "dictionary": pyarrow.array(texts).dictionary_encode(),
+        "views of a dictionary": pyarrow.DictionaryArray.from_arrays(
+            pyarrow.array([0, 0, 1], pyarrow.uint32()), pyarrow.array(texts[1:], pyarrow.string_view())
+        ),
+    }
+    table = pyarrow.table({"zip": ["1", "1", "2"], **columns})
+    quasi: Any = ["zip"] if kept else {"zip": None, **{name: incog.mask(length=80, levels=[0, 1]) for name in columns}}
+    back = incog.anonymize(table, quasi_identifiers=quasi, rest="other", k=2, suppression=1, order="input").frame
+    for name in columns:
+        arrays = [array for chunk in back[name].chunks for array in (chunk, getattr(chunk, "dictionary", chunk))]
+        assert back[name].to_pylist() == [texts[0], texts[0]]
+        whole = b"".join(buffer.to_pybytes() for array in arrays for buffer in array.buffers() if buffer)
+        assert b"Secret" not in whole, name
+
+
+def test_texts_that_came_as_views_are_views_again() -> None:
+    table = pyarrow.table(
+        {
+            "zip": pyarrow.array(["53715", "53711", "53703", None, "53706", None], pyarrow.string_view()),
+            "note": pyarrow.array(["a", None, "", "b", "a note of more than twelve bytes", "a"], pyarrow.string_view()),
+        }
+    )
+    policy: dict[str, Any] = {"quasi_identifiers": {"zip": incog.mask("right")}, "rest": "other", "k": 2, "order": "input"}
+    back = incog.anonymize(table, **policy).frame
+    assert {str(field.type) for field in back.schema} == {"string_view"}
+    assert back["note"].to_pylist() == table["note"].to_pylist()
+    plain = incog.anonymize(table.cast(pyarrow.schema([("zip", pyarrow.string()), ("note", pyarrow.string())])), **policy).frame
+    assert back["zip"].to_pylist() == plain["zip"].to_pylist()
+
+
+def test_released_rows_are_handed_to_every_library_where_they_are() -> None:
+    table = pyarrow.table({"zip": ["1", "1"], "i": [7, 8], "s": ["a", "b"]})
+    release = incog.anonymize(table, quasi_identifiers=["zip"], others=["i", "s"], k=2, order="input")
+
+    def addresses(frame: Any) -> list[list[int]]:
+        columns = [frame[name].chunk(0).buffers() for name in ("i", "s")]
+        return [[buffer.address for buffer in column if buffer] for column in columns]
+
+    mine = addresses(release.frame)
+    assert addresses(pyarrow.table(release)) == mine
+    assert [polars.DataFrame(release)["i"].to_arrow().buffers()[1].address] == mine[0]
+    assert release.frame["i"].to_numpy().ctypes.data == mine[0][0]
+
+
+def test_a_release_stays_as_it_was_verified_when_the_data_change() -> None:
+    numbers = numpy.array([7, 8, 9, 7])
+    frame = pandas.DataFrame({"zip": ["1"] * 4, "i": numbers}, copy=False)
+    release = incog.anonymize(frame, quasi_identifiers=["zip"], others=["i"], k=2, order="input")
+    frame.loc[0, "i"] = numbers[1] = 1_000_000
+    assert list(release.frame["i"]) == [7, 8, 9, 7]
 
 
 def test_readers_batches_datasets_and_anything_with_a_stream_go_in(tmp_path: Any) -> None:
@@ -201,6 +278,12 @@ def test_readers_batches_datasets_and_anything_with_a_stream_go_in(tmp_path: Any
     assert cells(released(str(tmp_path / "data.parquet")).frame) == expected
     relation = duckdb.sql(f"select * from '{tmp_path}/data.parquet' where zip is not null")
     assert isinstance(released(relation).frame, duckdb.DuckDBPyRelation)
+
+
+def test_a_table_of_ibis_goes_in_and_comes_out() -> None:
+    back = released(ibis.memtable(TABLE.select(["zip", "whole", "yes", "day"]))).frame
+    assert isinstance(back, ibis.Table)
+    assert cells(back.to_pyarrow()) == cells(TABLE.select(["zip", "whole", "yes", "day"]))
 
 
 def test_a_release_is_a_stream_for_everybody() -> None:

@@ -16,7 +16,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from conftest import KINDS, ROOT, arrow_of, cells, frame_of
+from conftest import KINDS, ROOT, arrow_of, cells, content, frame_of
 from incog import reports
 from test_command_line import text_table
 
@@ -345,8 +345,56 @@ def test_a_database_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
         incog.database(tables, person="studnt", k=10)
     with pytest.raises(incog.InputError, match="relation"):
         incog.database({"student": tables["student"].data}, person="student", k=10)
-    written = incog.database(tables, person="student", k=10, output=tmp_path / "release", key=tmp_path / "incog.key")
-    assert written.record is not None and written.record.exists()
+
+
+def test_a_database_is_written_with_a_record_that_says_the_same(tmp_path: Path) -> None:
+    tables = university("pyarrow")
+    key = tmp_path / "incog.key"
+    written = incog.database(tables, person="student", k=10, output=tmp_path / "release", format="parquet", key=key, order="input")
+    assert written.record_path is not None and written.record_path.exists()
     assert sorted(path.name for path in (tmp_path / "release").iterdir()) == [
         "book.parquet", "release.incog.json", "student.parquet", "takes.parquet",
     ]  # fmt: skip
+    assert written.record.to_dict() == content(written.record_path)
+    assert {*written.record.to_dict()} <= {*incog.DatabaseRecord.__dataclass_fields__}
+    assert bool(incog.verify(tmp_path / "release", record=written.record_path, key=key))
+    # Again, elsewhere, by its own name.
+    assert written.write(tmp_path / "again") == tmp_path / "again" / "release.incog.json"
+    assert (tmp_path / "again" / "takes.parquet").read_bytes() == (tmp_path / "release" / "takes.parquet").read_bytes()
+
+
+def test_types_of_a_database_are_kept_and_sensitive_columns_may_stand_apart() -> None:
+    tables = university("pyarrow")
+    student = tables["student"].data
+    gpa = pyarrow.array([float(value) for value in student["gpa"].to_pylist()])
+    takes = tables["takes"].data
+    grade = takes["grade"].dictionary_encode()
+    tables["student"] = incog.relation(student.set_column(student.column_names.index("gpa"), "gpa", gpa), key="sid", sensitive=["gpa"])
+    said = {key: value for key, value in tables["takes"].said.items() if key != "columns"}
+    tables["takes"] = incog.relation(
+        takes.set_column(takes.column_names.index("grade"), "grade", grade),
+        key=said["key"],
+        parent=("student", "sid"),
+        quasi_identifiers={"course": incog.file(UNIVERSITY / "dgh" / "course.csv")},
+        sensitive=["grade"],
+    )
+    released = incog.database(tables, person="student", k=10)
+    assert released.frames["student"]["gpa"].type == pyarrow.float64()
+    assert pyarrow.types.is_dictionary(released.frames["takes"]["grade"].type)
+    apart = incog.database(
+        tables, person="student", k=10, release="anatomized", suppression="100%", require=incog.distinct_l("takes.grade", 2)
+    )
+    assert list(apart.frames) == ["student", "student.gpa", "takes", "takes.grade", "book", "book.price"]
+    assert apart.frames["student.gpa"]["gpa"].type == pyarrow.float64()
+    assert len(apart) == apart.frames["student"].num_rows
+
+
+def test_a_job_about_a_database_takes_frames_in_the_place_of_files(tmp_path: Path) -> None:
+    job = incog.Job.read(UNIVERSITY / "incog.toml")
+    frames = {name: at.data for name, at in university("polars").items()}
+    mixed = job.database({"student": frames["student"]})
+    assert isinstance(mixed.frames["student"], polars.DataFrame)
+    assert isinstance(mixed.frames["takes"], pyarrow.Table)
+    assert job.database(frames).report.to_dict()["loss"] == mixed.report.to_dict()["loss"]
+    with pytest.raises(incog.InputError, match="did you mean `student`"):
+        job.database({"studnt": frames["student"]})

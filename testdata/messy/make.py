@@ -211,6 +211,13 @@ def text_cases(cases):
     cases.good("title-lines", "title.csv", ("Survey of people\n\n" + plain).encode(), release, keys="skip_rows = 2")
     cases.good("title-lines-and-mark", "title-mark.csv", b"\xef\xbb\xbf" + ("Survey; of people\n" + plain).encode(),
                expected(table, mark=b"\xef\xbb\xbf"), keys="skip_rows = 1")
+    separated = "sep=;\r\n" + delimited(rows_of(table), ";", "\r\n")
+    said = ["says that `;` separates fields; it is no row"]
+    cases.good("separator-line", "separator.csv", separated.encode(), expected(table, delimiter=";"), says=said)
+    cases.good("separator-line-and-mark", "separator-mark.csv", b"\xef\xbb\xbf" + separated.encode(),
+               expected(table, delimiter=";", mark=b"\xef\xbb\xbf"), says=said)
+    cases.good("separator-line-in-utf-16", "separator-utf-16.csv", b"\xff\xfe" + separated.encode("utf-16-le"), expected(table, delimiter=";"),
+               says=[*said, "is UTF-16; the release is UTF-8"])
     cases.good("no-header", "no-header.csv", delimited(rows_of(table)[1:]).encode(), release, names=COLUMNS)
 
     wide = plain.encode("utf-16-le")
@@ -458,6 +465,18 @@ def sheet_cases(cases):
     cases.good("excel", "book.xlsx", workbook(lambda book: fill(book, book.add_worksheet())), release)
     cases.good("excel-formulas", "formulas.xlsx", workbook(lambda book: fill(book, book.add_worksheet(), formula=True)), release)
 
+    nobody = short_heights(people())
+    nobody[3].ill = nobody[8].ill = None
+
+    def empty_texts(book):
+        sheet = book.add_worksheet()
+        fill(book, sheet)
+        for n in (3, 8):
+            sheet.write_formula(n + 1, 9, '=IF(H2>0,"","x")', None, "")
+
+    cases.good("excel-formulas-of-empty-texts", "empty-texts.xlsx", worked_out_as_text(workbook(empty_texts)), expected(nobody),
+               says=["has formulas that come to an empty text: 2 cells, missing values"])
+
     def several(book):
         book.add_worksheet("About").write_string(0, 0, "nothing")
         sheet = book.add_worksheet("People")
@@ -476,27 +495,17 @@ def sheet_cases(cases):
     cases.good("excel-zip-codes-as-numbers", "numbers.xlsx", workbook(lambda book: numbers(book, lost)), release,
                zip_rule='mask = "right", length = 5, pad = 5, levels = [2]')
 
-    old = xlwt.Workbook()
-    sheet = old.add_sheet("People")
-    day = xlwt.easyxf(num_format_str="DD/MM/YYYY")
-    for at, name in enumerate(COLUMNS):
-        sheet.write(0, at, name)
-    for n, person in enumerate(table, start=1):
-        for at, name in enumerate(COLUMNS):
-            value = getattr(person, name)
-            if isinstance(value, datetime.date):
-                sheet.write(n, at, value, day)
-            else:
-                sheet.write(n, at, float(value) if isinstance(value, Decimal) else value)
-    made = io.BytesIO()
-    old.save(made)
-    cases.good("excel-of-old", "old.xls", made.getvalue(), release)
+    old = old_workbook(table)
+    cases.good("excel-of-old", "old.xls", made_of(old), release)
+    cases.good("excel-of-old-formulas", "old-formulas.xls", made_of(old_workbook(nobody, missing=lambda: xlwt.Formula('IF(H2>0,"","x")'))), expected(nobody),
+               says=["has formulas that come to an empty text or have not been worked out: 2 cells, missing values"])
 
     frame = pandas.DataFrame({name: [getattr(person, name) for person in table] for name in COLUMNS})
     frame["weight"], frame["height"] = frame["weight"].astype(float), frame["height"].astype(float)
     made = io.BytesIO()
     frame.to_excel(made, engine="odf", index=False)
     cases.good("open-document", "people.ods", made.getvalue(), release)
+    spread = made.getvalue()
 
     book = workbook(lambda book: fill(book, book.add_worksheet("People")))
     cases.bad("sheet-that-is-not-there", "sheet.xlsx", book, ["the workbook has no sheet `Peopel`", "there are: People"], keys='sheet = "Peopel"')
@@ -507,6 +516,12 @@ def sheet_cases(cases):
     cases.bad("workbook-with-a-cell-beside-the-table", "beside.xlsx", workbook(lambda book: beside(book, fill)),
               ["row 6 of the sheet has a cell beside the table's columns"])
     cases.bad("workbook-without-cells", "empty.xlsx", workbook(lambda book: book.add_worksheet()), ["the sheet has no filled cells"])
+    cases.bad("workbook-with-formulas-nobody-worked-out", "formulas-only.xlsx", with_bare_formulas(book),
+              ["the formula in cell H2 of the sheet has no value in the file", "save it again"])
+    cases.bad("spreadsheet-with-formulas-nobody-worked-out", "formulas-only.ods", with_bare_ods_formulas(spread),
+              ["the formula in cell H2 of the sheet has no value in the file", "save it again"])
+    cases.bad("old-workbook-with-a-password", "sealed.xls", sealed_old(old), ["the workbook is protected by a password", "save a copy without"])
+    cases.bad("spreadsheet-with-a-password", "sealed.ods", sealed_ods(spread), ["the workbook is protected by a password", "save a copy without"])
     cases.bad("workbook-with-a-password", "sealed.xlsx", sealed(book), ["the workbook is protected by a password"])
 
 
@@ -520,6 +535,62 @@ def short_heights(table):
 def made_of(book):
     made = io.BytesIO()
     book.save(made)
+    return made.getvalue()
+
+
+def old_workbook(table, missing=None):
+    import xlwt
+    old = xlwt.Workbook()
+    sheet = old.add_sheet("People")
+    day = xlwt.easyxf(num_format_str="DD/MM/YYYY")
+    for at, name in enumerate(COLUMNS):
+        sheet.write(0, at, name)
+    for n, person in enumerate(table, start=1):
+        for at, name in enumerate(COLUMNS):
+            value = getattr(person, name)
+            if value is None:
+                sheet.write(n, at, missing())
+            elif isinstance(value, datetime.date):
+                sheet.write(n, at, value, day)
+            else:
+                sheet.write(n, at, float(value) if isinstance(value, Decimal) else value)
+    return old
+
+
+def worked_out_as_text(book):
+    """As Excel writes formulas that come to an empty text; xlsxwriter leaves the type out, as if they were not worked out."""
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    assert sheet.count(b'"><f>IF') == 2
+    parts["xl/worksheets/sheet1.xml"] = sheet.replace(b'"><f>IF', b'" t="str"><f>IF')
+    return zipped(parts)
+
+
+def with_bare_formulas(book):
+    """As openpyxl writes formulas: it does not work them out."""
+    import openpyxl
+    opened = openpyxl.load_workbook(io.BytesIO(book))
+    for n in range(2, 26):
+        opened.active.cell(n, 8).value = f"=900+25*{n - 2}"
+    made = io.BytesIO()
+    opened.save(made)
+    return made.getvalue()
+
+
+def with_bare_ods_formulas(book):
+    from odf.opendocument import load
+    from odf.table import TableCell, TableRow
+    opened = load(io.BytesIO(book))
+    for row in opened.getElementsByType(TableRow)[1:]:
+        cell = row.getElementsByType(TableCell)[7]
+        for name in list(cell.attributes):
+            if name[1] in ("value", "value-type"):
+                del cell.attributes[name]
+        cell.childNodes.clear()
+        cell.setAttrNS("urn:oasis:names:tc:opendocument:xmlns:table:1.0", "formula", "of:=900+25")
+    made = io.BytesIO()
+    opened.save(made)
     return made.getvalue()
 
 
@@ -553,6 +624,80 @@ def sealed(book):
     made = io.BytesIO()
     OOXMLFile(io.BytesIO(book)).encrypt("secret", made)
     return made.getvalue()
+
+
+def sealed_old(old):
+    """As Excel 97 to 2003 encrypts: RC4 with a new key for each 1,024 bytes. Names and lengths of records stay as they are."""
+    import struct
+    from hashlib import md5
+    from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4
+    from cryptography.hazmat.primitives.ciphers import Cipher
+    from xlwt.CompoundDoc import XlsDoc
+
+    salt, verifier = bytes(range(16)), bytes(range(16, 32))
+    start = md5("secret".encode("utf-16-le")).digest()[:5]
+    start = md5((start + salt) * 16).digest()[:5]
+
+    def stream(block):
+        return Cipher(ARC4(md5(start + struct.pack("<I", block)).digest()), mode=None).encryptor()
+
+    first = stream(0)
+    header = struct.pack("<HHH", 1, 1, 1) + salt + first.update(verifier) + first.update(md5(verifier).digest())
+    plain = old.get_biff_data()
+    end = 4 + struct.unpack_from("<H", plain, 2)[0]
+    added = struct.pack("<HH", 0x2F, len(header)) + header
+    plain = bytearray(plain[:end] + added + plain[end:])
+    keys = b"".join(stream(block).update(bytes(1024)) for block in range(len(plain) // 1024 + 1))
+    at = 0
+    while at < len(plain):
+        kind, length = struct.unpack_from("<HH", plain, at)
+        at += 4
+        bare = length if kind in (0x809, 0x2F, 0xE1) else 0
+        if kind == 0x85:
+            # Where a sheet begins stays readable.
+            struct.pack_into("<I", plain, at, struct.unpack_from("<I", plain, at)[0] + len(added))
+            bare = 4
+        for byte in range(at + bare, at + length):
+            plain[byte] ^= keys[byte]
+        at += length
+    made = io.BytesIO()
+    XlsDoc().save(made, bytes(plain))
+    return made.getvalue()
+
+
+def sealed_ods(book):
+    """As OpenDocument 1.2 encrypts: AES of each part, and the manifest says how."""
+    import base64
+    import zlib
+    from hashlib import pbkdf2_hmac, sha256
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    salt, start = bytes(range(16)), bytes(range(16, 32))
+    key = pbkdf2_hmac("sha1", sha256(b"secret").digest(), salt, 50_000, 32)
+    written = {name: base64.b64encode(value).decode() for name, value in (("salt", salt), ("start", start))}
+    parts, entries = {"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, ""
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        for name in ("content.xml", "styles.xml"):
+            content = archive.read(name)
+            packed = zlib.compress(content)[2:-4]
+            digest = base64.b64encode(sha256(packed[:1024]).digest()).decode()
+            packed += bytes(16 - len(packed) % 16 - 1) + bytes([16 - len(packed) % 16])
+            cipher = Cipher(algorithms.AES(key), modes.CBC(start)).encryptor()
+            parts[name] = cipher.update(packed) + cipher.finalize()
+            entries += f"""
+ <manifest:file-entry manifest:full-path="{name}" manifest:media-type="text/xml" manifest:size="{len(content)}">
+  <manifest:encryption-data manifest:checksum-type="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0#sha256-1k" manifest:checksum="{digest}">
+   <manifest:algorithm manifest:algorithm-name="http://www.w3.org/2001/04/xmlenc#aes256-cbc" manifest:initialisation-vector="{written["start"]}"/>
+   <manifest:start-key-generation manifest:start-key-generation-name="http://www.w3.org/2000/09/xmldsig#sha256" manifest:key-size="32"/>
+   <manifest:key-derivation manifest:key-derivation-name="PBKDF2" manifest:key-size="32" manifest:iteration-count="50000" manifest:salt="{written["salt"]}"/>
+  </manifest:encryption-data>
+ </manifest:file-entry>"""
+    parts["META-INF/manifest.xml"] = f"""<?xml version="1.0" encoding="UTF-8"?>
+<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0" manifest:version="1.2">
+ <manifest:file-entry manifest:full-path="/" manifest:media-type="application/vnd.oasis.opendocument.spreadsheet"/>{entries}
+</manifest:manifest>
+""".encode()
+    return zipped(parts)
 
 
 def bad_cases(cases):

@@ -61,6 +61,21 @@ fn every_model_is_released_and_verified() {
     }
 }
 
+/// Which is richer is never worse: it begins with what the stricter model finds.
+#[test]
+fn intervals_and_labels_of_the_hospital_lose_no_more_than_labels_alone() {
+    let job = project().join("examples/hospital/incog.toml");
+    let folder = Folder::empty();
+    let models = ["full-subtree", "ordered-set"];
+    let compare = ["compare", job.to_str().unwrap(), "--models", &models.join(","), "--format", "json"];
+    let said: serde_json::Value = serde_json::from_str(&folder.done(&compare).stdout).unwrap();
+    let loss_of = |name: &str| {
+        let models = said["models"].as_array().unwrap();
+        models.iter().find(|model| model["model"] == name).unwrap()["loss"].as_f64().unwrap()
+    };
+    assert!(loss_of("ordered-set") <= loss_of("full-subtree") + 1e-9, "{said}");
+}
+
 #[test]
 fn models_see_to_what_is_required_of_sensitive_values() {
     let folder = Folder::new();

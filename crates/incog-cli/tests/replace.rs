@@ -206,3 +206,102 @@ fn rare_and_frequent_values_are_pooled_and_verified() {
         folder.done(&["verify", "out.csv", "--job", "job.toml"]);
     }
 }
+
+const DATABASE: &str = "[database]\nperson = \"people\"\noutput = \"release/\"\norder = \"input\"\n[policy]\nk = 5\n\
+    [tables.people]\npath = \"people.csv\"\nkey = \"id\"\ncolumns.id = { role = \"identifier\", replace = \"keyed-hash\" }\n\
+    columns.age = { role = \"quasi-identifier\" }\n\
+    [tables.visits]\npath = \"visits.csv\"\nkey = \"visit\"\nparent = { table = \"people\", column = \"id\" }\n\
+    columns.ward = { role = \"quasi-identifier\" }\ncolumns.code = { role = \"other\" }\n";
+
+#[test]
+fn a_person_has_one_pseudonym_in_all_tables_of_a_database_and_in_every_release() {
+    let folder = Folder::new();
+    let people: String = (0..40).map(|n| format!("{n},{}\n", 20 + n % 4)).collect();
+    folder.write("people.csv", &format!("id,age\n{people}"));
+    let visits: String = (0..80).map(|n| format!("{n},{},w{},c{}\n", n / 2, n % 2, n / 2 % 3)).collect();
+    folder.write("visits.csv", &format!("visit,id,ward,code\n{visits}"));
+    folder.write("job.toml", DATABASE);
+    let said = folder.done(&["anonymize", "job.toml"]);
+    assert!(said.contains("the key `id` has pseudonyms (keyed hashes"), "{said}");
+    let [people, visits] = ["people", "visits"].map(|table| folder.rows(&format!("release/{table}.csv")));
+    let of_people: BTreeMap<&str, usize> = people.iter().map(|row| (row[0].as_str(), 1)).collect();
+    assert_eq!(of_people.len(), people.len());
+    let is_hash = |cell: &str| cell.len() == 32 && cell.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(people.iter().all(|row| is_hash(&row[0])));
+    assert!(visits.iter().all(|row| of_people.contains_key(row[1].as_str())), "foreign keys follow");
+    // Keys of the other table are numbers.
+    assert!(visits.iter().all(|row| row[0].parse::<usize>().is_ok()));
+    let record = ["--record", "release/release.incog.json"];
+    for more in [&[][..], &["--job", "job.toml"], &["--job", "job.toml", "--key", "incog.key"]] {
+        folder.done(&[&["verify", "release"], &record[..], more].concat());
+    }
+    folder.done(&["verify", "release", "--job", "job.toml"]);
+
+    // The next release has the same, another key gives others; and they are nobody else's hashes.
+    folder.done(&["anonymize", "job.toml"]);
+    assert_eq!(folder.rows("release/people.csv"), people);
+    let forged = std::fs::read_to_string(folder.path("release/people.csv")).unwrap();
+    let other = format!("{:0>32}", "f");
+    folder.write("release/people.csv", &forged.replacen(&people[0][0], &other, 1));
+    let below = std::fs::read_to_string(folder.path("release/visits.csv")).unwrap();
+    folder.write("release/visits.csv", &below.replace(&people[0][0], &other));
+    let forged = [&["verify", "release", "--job", "job.toml"], &record[..], &["--key", "incog.key"]].concat();
+    let output = folder.run(&forged);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("FAIL") && said.contains("the key `id` has keyed hashes of its values"), "{said}");
+    std::fs::remove_dir_all(folder.path("release")).unwrap();
+    std::fs::remove_file(folder.path("incog.key")).unwrap();
+    folder.done(&["anonymize", "job.toml"]);
+    assert_ne!(folder.rows("release/people.csv")[0][0], people[0][0]);
+}
+
+#[test]
+fn equal_keys_of_two_tables_have_other_hashes() {
+    let folder = Folder::new();
+    let people: String = (0..40).map(|n| format!("{n},{}\n", 20 + n % 4)).collect();
+    folder.write("people.csv", &format!("id,age\n{people}"));
+    let visits: String = (0..40).map(|n| format!("{n},{n},w{},c\n", n % 2)).collect();
+    folder.write("visits.csv", &format!("visit,id,ward,code\n{visits}"));
+    let both = DATABASE.replace(
+        "columns.ward",
+        "columns.visit = { role = \"identifier\", replace = \"keyed-hash\" }\ncolumns.ward",
+    );
+    folder.write("job.toml", &both);
+    folder.done(&["anonymize", "job.toml"]);
+    let visits = folder.rows("release/visits.csv");
+    assert!(visits.iter().all(|row| row[0].len() == 32 && row[0] != row[1]), "visit n is of person n");
+}
+
+#[test]
+fn in_a_database_only_keys_are_replaced() {
+    let folder = Folder::new();
+    folder.write("people.csv", "id,age\n1,2\n");
+    folder.write("visits.csv", "visit,id,ward,code\n1,1,w,c\n");
+    let refused = |from: &str, to: &str, parts: &[&str]| {
+        assert!(DATABASE.contains(from));
+        folder.write("job.toml", &DATABASE.replace(from, to));
+        folder.refused(&["anonymize", "job.toml"], 2, parts);
+    };
+    refused(
+        "columns.code = { role = \"other\" }",
+        "columns.code = { role = \"identifier\", replace = \"number\" }",
+        &[
+            "line 17 of `job.toml`: table `visits`: column `code` is not the key of its table",
+            "other identifiers are dropped",
+        ],
+    );
+    refused(
+        "columns.ward",
+        "columns.id = { role = \"identifier\", replace = \"keyed-hash\" }\ncolumns.ward",
+        &[
+            "line 16 of `job.toml`: table `visits`: column `id` holds keys of table `people`",
+            "say `replace` at the key",
+        ],
+    );
+    refused(
+        "columns.id = { role = \"identifier\"",
+        "columns.id = { role = \"other\"",
+        &["line 10 of `job.toml`: table `people`: column `id` has `replace` and is no identifier"],
+    );
+}

@@ -160,6 +160,7 @@ fn loss_of_engine(sample: &Sample, model: &str, k: u64) -> f64 {
             domains: domains.clone(),
             cost: Gain::Loss,
             weights,
+            start: None,
             method: CutMethod::Enumerate,
             limits: Limits { max_steps: Some(u64::MAX), deadline: None },
         };

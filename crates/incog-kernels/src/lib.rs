@@ -13,13 +13,14 @@
 //! | [`count_under`], [`counts_under`] | counts bits in runs of few words, and in each word under many masks |
 //! | [`positions`] | finds the separators of a text |
 //! | [`LargePages`], [`has_room`], [`when_out_of_memory`] | memory in large pages, and what is done when there is none |
+//! | [`MappedPages`] | memory that goes back when it is freed, for a process that is somebody else's |
 //!
 //! Each loop has a version for AVX-512, one for AVX2, and a plain one, which compilers turn into NEON where that is. Which one
 //! runs is found out once, at run time ([`Path`]). Tests compare all versions that the machine has with the definition.
 //!
-//! Unsafe code is in seven modules: `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and `positions.rs` load and
+//! Unsafe code is in eight modules: `simd.rs`, `cells.rs`, `compress.rs`, `numbering.rs`, `runs.rs` and `positions.rs` load and
 //! store vectors, look up in tables of known size, and call functions compiled for instructions that the machine was seen to
-//! have; `pages.rs` passes on calls of the system's allocator.
+//! have; `pages.rs` and `mapped.rs` pass on calls of the system's allocator, or ask the system for pages.
 //!
 //! # Sets of records
 //!
@@ -41,6 +42,7 @@
 
 mod cells;
 mod compress;
+mod mapped;
 mod numbering;
 mod pages;
 mod positions;
@@ -49,6 +51,7 @@ mod simd;
 
 pub use cells::{add_rows, count_below, for_each_below};
 pub use compress::{Compress, CompressWide};
+pub use mapped::MappedPages;
 pub use numbering::{Field, Numbering};
 pub use pages::{LargePages, has_room, when_out_of_memory};
 pub use positions::positions;

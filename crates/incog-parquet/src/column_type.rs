@@ -4,6 +4,8 @@ use std::fmt;
 
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::TextLayout;
+
 /// The type of a column, to be kept until the column is written again.
 ///
 /// How a file encodes values is no part of it: a dictionary of strings counts as strings. Of record batches in memory it is: there a
@@ -90,6 +92,15 @@ impl ColumnType {
 
     pub(crate) fn data_type(&self) -> &DataType {
         &self.data_type
+    }
+
+    /// How its texts were laid out in memory.
+    pub fn text_layout(&self) -> TextLayout {
+        match &self.data_type {
+            _ if self.is_dictionary => TextLayout::Dictionary,
+            DataType::Utf8View => TextLayout::Views,
+            _ => TextLayout::Plain,
+        }
     }
 
     /// Was it a dictionary of text in memory?

@@ -17,7 +17,7 @@ use incog_core::decoder::undisturbed;
 use incog_core::table::Column;
 use incog_core::{Error, ErrorKind, Result};
 
-use crate::{ColumnType, Released, read_batches, to_batches};
+use crate::{ColumnType, Released, TextLayout, read_batches, to_batches};
 
 /// What an IPC file starts with; a stream does not.
 const MAGIC: &[u8] = b"ARROW1";
@@ -137,7 +137,7 @@ impl<W: Write> IpcWriter<W> {
     /// Starts a file with these columns.
     pub fn new(to: W, columns: &[Released<'_>]) -> Result<Self> {
         let none: Vec<Vec<u32>> = vec![Vec::new(); columns.len()];
-        let batches = to_batches(columns, &none, &vec![false; columns.len()])?;
+        let batches = to_batches(columns, &none, &vec![TextLayout::Plain; columns.len()])?;
         let schema =
             batches.first().map(RecordBatch::schema).ok_or_else(|| broken("a release has no columns"))?;
         let writer = FileWriter::try_new(to, &Arc::clone(&schema)).map_err(|error| failed(&error))?;
@@ -146,7 +146,7 @@ impl<W: Write> IpcWriter<W> {
 
     /// Appends rows: for each column the codes of their labels.
     pub fn write(&mut self, columns: &[Released<'_>], codes: &[Vec<u32>]) -> Result<()> {
-        let plain = vec![false; columns.len()];
+        let plain = vec![TextLayout::Plain; columns.len()];
         for batch in to_batches(columns, codes, &plain)?.iter().filter(|batch| batch.num_rows() > 0) {
             self.writer.write(batch).map_err(|error| failed(&error))?;
         }

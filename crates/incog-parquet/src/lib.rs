@@ -37,7 +37,7 @@ mod text_chunk;
 mod write;
 
 pub use arrow_array::RecordBatch;
-pub use batches::{read_batches, to_batches};
+pub use batches::{TextLayout, read_batches, to_batches};
 pub use column_type::ColumnType;
 pub use ipc::{IpcWriter, read_ipc};
 pub use read::Parquet;

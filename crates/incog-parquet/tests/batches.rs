@@ -11,7 +11,7 @@ use arrow_array::{
 };
 use incog_core::ErrorKind;
 use incog_core::table::Column;
-use incog_parquet::{ColumnType, Released, read_batches, to_batches};
+use incog_parquet::{ColumnType, IpcWriter, Released, TextLayout, read_batches, to_batches};
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
@@ -32,8 +32,53 @@ fn there_and_back(batches: &[RecordBatch]) -> Vec<RecordBatch> {
         })
         .collect();
     let codes: Vec<Vec<u32>> = columns.iter().map(|column| column.codes().to_vec()).collect();
-    let dictionaries: Vec<bool> = types.iter().map(ColumnType::is_dictionary).collect();
-    to_batches(&released, &codes, &dictionaries).unwrap()
+    let layouts: Vec<TextLayout> = types.iter().map(ColumnType::text_layout).collect();
+    to_batches(&released, &codes, &layouts).unwrap()
+}
+
+/// The bytes of all buffers of an array, its dictionary included.
+fn bytes_of(array: &dyn Array) -> Vec<u8> {
+    let data = array.to_data();
+    let of_values = data.child_data().iter().flat_map(|values| values.buffers());
+    data.buffers().iter().chain(of_values).flat_map(|buffer| buffer.as_slice()).copied().collect()
+}
+
+#[test]
+fn no_buffer_and_no_file_has_a_label_that_no_row_has() {
+    let secret = "a label of a row that is left out";
+    let kept = "a label that is released, and long";
+    let is_told = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|at| at == text.as_bytes());
+    let texts = [kept, secret];
+    let of_columns: [ArrayRef; 4] = [
+        Arc::new(StringArray::from(texts.to_vec())),
+        Arc::new(LargeStringArray::from(texts.to_vec())),
+        Arc::new(StringViewArray::from(texts.to_vec())),
+        Arc::new(DictionaryArray::new(
+            Int64Array::from(vec![0, 1]),
+            Arc::new(StringViewArray::from(texts.to_vec())),
+        )),
+    ];
+    for array in of_columns {
+        let (columns, types) = read_batches(&[batch(vec![("x", array)])]).unwrap();
+        for as_collected in [true, false] {
+            let released = [Released {
+                name: "x",
+                kept: as_collected.then_some(&types[0]),
+                labels: columns[0].dictionary().values().collect(),
+                has_null: false,
+            }];
+            let codes = [vec![columns[0].dictionary().code(kept).unwrap(); 3]];
+            for layout in [TextLayout::Plain, TextLayout::Dictionary, TextLayout::Views] {
+                let made = to_batches(&released, &codes, &[layout]).unwrap();
+                let bytes = bytes_of(made[0].column(0));
+                assert!(is_told(&bytes, kept) && !is_told(&bytes, secret), "{layout:?} of {:?}", types[0]);
+            }
+            let mut writer = IpcWriter::new(Vec::new(), &released).unwrap();
+            writer.write(&released, &codes).unwrap();
+            let file = writer.finish().unwrap();
+            assert!(is_told(&file, kept) && !is_told(&file, secret), "a file of {:?}", types[0]);
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, RecordBat
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use incog_core::{Error, ErrorKind};
-use incog_parquet::{Released, read_ipc, to_batches};
+use incog_parquet::{Released, TextLayout, read_ipc, to_batches};
 
 /// What has been printed of panics.
 static PRINTED: AtomicU64 = AtomicU64::new(0);
@@ -52,7 +52,8 @@ fn files() -> Vec<Vec<u8>> {
         files.extend([file.into_inner().unwrap(), stream.into_inner().unwrap()]);
     }
     let released = [Released { name: "text", kept: None, labels: vec!["a", "b", ""], has_null: true }];
-    let whole = to_batches(&released, &[(0..48).map(|n| n % 3).collect()], &[true]).unwrap();
+    let whole =
+        to_batches(&released, &[(0..48).map(|n| n % 3).collect()], &[TextLayout::Dictionary]).unwrap();
     let mut file = FileWriter::try_new(Vec::new(), &whole[0].schema()).unwrap();
     file.write(&whole[0]).unwrap();
     files.push(file.into_inner().unwrap());

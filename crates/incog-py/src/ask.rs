@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use incog::unstable::checker::{Claims, Distance, Fraction, Likeness, SensitiveClaim};
 use incog::unstable::cli::{read_release, report_to_json};
-use incog::{Error, Init, Key, Listing, PublicKey, Result, Verification, Verifier};
+use incog::unstable::engine::registry::nearest;
+use incog::unstable::job::{Input as Written, Paths};
+use incog::{Error, FirstLine, Init, Key, Listing, Preset, PublicKey, Result, Verification, Verifier};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -239,38 +241,84 @@ pub(crate) fn check_file(
     })
 }
 
-/// What is in a frame that nobody described, and what is proposed: JSON, text, and a job.
+/// What is in a table that nobody described, and what is proposed for it.
+#[pyclass(frozen)]
+pub(crate) struct Described {
+    init: Init,
+}
+
+#[pymethods]
+impl Described {
+    /// As JSON and as text.
+    fn said(&self) -> (String, String) {
+        (self.init.to_json(), self.init.to_string())
+    }
+
+    /// The job that is proposed; without a k, with the one that `incog init` would ask for.
+    fn job(&self, py: Python<'_>, k: Option<u64>) -> PyResult<String> {
+        let k = k.unwrap_or_else(|| self.init.preset.map_or(5, |preset| preset.least_k().max(5)));
+        self.init.to_toml(Path::new("incog.toml"), k).map_err(|error| raised(py, &error))
+    }
+}
+
+/// Describes a frame, and follows a policy that others have written down, if it is named.
 #[pyfunction]
 pub(crate) fn describe(
     py: Python<'_>,
     frame: &Bound<'_, PyAny>,
     nan_is_missing: bool,
-    k: u64,
+    preset: Option<String>,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<Described> {
     let not_a_number = if nan_is_missing { NotANumber::Missing } else { NotANumber::Refuse };
     let frame = Frame::new(frame, not_a_number)?;
     run(py, callback, move |progress| {
-        told(&Init::of_table(frame.input(progress)?, progress)?, Path::new("incog.toml"), k)
+        let preset = preset.as_deref().map(preset_of).transpose()?;
+        Ok(described(Init::of_table(frame.input(progress)?, progress)?, preset))
     })
 }
 
-/// The same of a file.
+/// The same of a file, which is written as `input` says with the keys of a job file.
 #[pyfunction]
 pub(crate) fn propose(
     py: Python<'_>,
     path: PathBuf,
-    k: u64,
+    input: &str,
+    preset: Option<String>,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<Described> {
+    let input = input.to_owned();
     run(py, callback, move |progress| {
-        let init = Init::new(&path, None, incog::FirstLine::Unknown, progress)?;
-        told(&init, Path::new("incog.toml"), k)
+        let preset = preset.as_deref().map(preset_of).transpose()?;
+        let table = toml_of(&input)?.parse::<toml::Table>();
+        let table = table.map_err(|_| Error::input("`input` is not what a job file can say"))?;
+        // Who says that there is a header says that its names may be shown.
+        let has_header = table.get("header").and_then(toml::Value::as_bool) == Some(true);
+        let first_line = if has_header { FirstLine::Names } else { FirstLine::Unknown };
+        let mut written = Written { path: Paths::One(path), ..Written::default() };
+        for (key, value) in &table {
+            written = written.with(&format!("{key}={value}"))?;
+        }
+        Ok(described(Init::of_input(&written, first_line, progress)?, preset))
     })
 }
 
-fn told(init: &Init, job: &Path, k: u64) -> Result<(String, String, String)> {
-    Ok((init.to_json(), init.to_string(), init.to_toml(job, k)?))
+fn described(init: Init, preset: Option<Preset>) -> Described {
+    Described {
+        init: match preset {
+            Some(preset) => init.with_preset(preset),
+            None => init,
+        },
+    }
+}
+
+fn preset_of(name: &str) -> Result<Preset> {
+    Preset::named(name).ok_or_else(|| {
+        let names = Preset::ALL.map(Preset::name);
+        let near = nearest(names, name).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Error::input(format!("unknown preset `{name}`{near}"))
+            .with_hint(format!("there are: {}", names.join(", ")))
+    })
 }
 
 /// The job file that says the same as JSON.

@@ -14,8 +14,9 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use incog::{Error, Input, Progress, Result};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
 
@@ -30,31 +31,31 @@ pub(crate) enum NotANumber {
     Missing,
 }
 
-/// A frame that is to be read.
+/// A frame that is to be read: in one piece, or in several that follow each other.
 pub(crate) struct Frame {
-    reader: Box<dyn RecordBatchReader + Send>,
+    readers: Vec<Box<dyn RecordBatchReader + Send>>,
     not_a_number: NotANumber,
 }
 
 impl Frame {
-    /// Takes the stream of a frame; nothing is read yet.
+    /// Takes the stream of a frame, or those of a list of its pieces; nothing is read yet.
     pub(crate) fn new(frame: &Bound<'_, PyAny>, not_a_number: NotANumber) -> PyResult<Self> {
-        let refused = || {
-            failure::input(
-                frame.py(),
-                "what was handed over is no table",
-                "give a frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__",
-            )
+        let reader = |piece: &Bound<'_, PyAny>| {
+            let any: AnyRecordBatch = piece.extract().map_err(|error| refused(piece, error))?;
+            any.into_reader().map_err(|error| refused(piece, error))
         };
-        let any: AnyRecordBatch = frame.extract().map_err(|_| refused())?;
-        Ok(Frame { reader: any.into_reader().map_err(|_| refused())?, not_a_number })
+        let readers = match frame.cast::<PyList>() {
+            Ok(pieces) => pieces.iter().map(|piece| reader(&piece)).collect::<PyResult<_>>()?,
+            Err(_) => vec![reader(frame)?],
+        };
+        Ok(Frame { readers, not_a_number })
     }
 
     /// All its batches.
     fn batches(self, progress: &Progress) -> Result<Vec<RecordBatch>> {
-        let schema = self.reader.schema();
+        let schema = self.readers.first().map(|reader| reader.schema());
         let mut batches = Vec::new();
-        for batch in self.reader {
+        for batch in self.readers.into_iter().flatten() {
             progress.check()?;
             // What the other library says may repeat a cell.
             let batch = batch.map_err(|_| {
@@ -63,7 +64,7 @@ impl Frame {
             })?;
             batches.push(numbers(&batch, self.not_a_number)?);
         }
-        if batches.is_empty() {
+        if let (true, Some(schema)) = (batches.is_empty(), schema) {
             batches.push(RecordBatch::new_empty(schema));
         }
         Ok(batches)
@@ -73,6 +74,28 @@ impl Frame {
     pub(crate) fn input(self, progress: &Progress) -> Result<Input> {
         Ok(Input::record_batches(&self.batches(progress)?))
     }
+}
+
+/// What to say of something that gives no table. What its library says may repeat a cell.
+fn refused(frame: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = frame.py();
+    if !error.is_instance_of::<PyException>(py) {
+        // Ctrl-C, while somebody else was at work.
+        return error;
+    }
+    let is_arrow = |name| frame.hasattr(name).unwrap_or(false);
+    if is_arrow("__arrow_c_stream__") || is_arrow("__arrow_c_array__") {
+        return failure::input(
+            py,
+            "what was handed over is no table, or it ends in an error of the library that it comes from",
+            "load it into memory first, which will show the error",
+        );
+    }
+    failure::input(
+        py,
+        "what was handed over is no table",
+        "give a frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__",
+    )
 }
 
 /// The same batch without floats that are no numbers.

@@ -38,12 +38,7 @@ impl Question {
 
     /// The builder that answers it.
     pub(crate) fn anonymizer(self, progress: &Arc<Progress>) -> Result<Anonymizer> {
-        let mut job = parsed(&self.job)?;
-        if let (AnyJob::Table(job), Some(folder)) = (&mut job, self.folder) {
-            // Paths start in the folder of a job file, also where its data are replaced by a frame.
-            job.path = folder.join("incog.toml");
-        }
-        let mut anonymizer = Anonymizer::from_job(job).progress(progress);
+        let mut anonymizer = Anonymizer::from_job(placed(&self.job, self.folder)?).progress(progress);
         if let Some(role) = self.rest {
             anonymizer = anonymizer.rest(role_of(&role)?);
         }
@@ -54,9 +49,17 @@ impl Question {
     }
 }
 
-/// The job that JSON says.
-pub(crate) fn parsed(json: &str) -> Result<AnyJob> {
-    AnyJob::parse_generated(&toml_of(json)?)
+/// The job that JSON says. Its relative paths start in the folder of a job file, if there is one, also where its data are frames.
+pub(crate) fn placed(json: &str, folder: Option<PathBuf>) -> Result<AnyJob> {
+    let mut job = AnyJob::parse_generated(&toml_of(json)?)?;
+    if let Some(folder) = folder {
+        let path = folder.join("incog.toml");
+        match &mut job {
+            AnyJob::Table(job) => job.path = path,
+            AnyJob::Database(job) => job.path = path,
+        }
+    }
+    Ok(job)
 }
 
 /// The text of a job file that says the same as JSON.

@@ -24,12 +24,16 @@ mod job;
 mod release;
 mod run;
 
+/// Python goes on when a release is made, and the memory that it took is Python's again.
+#[global_allocator]
+static ALLOCATOR: incog_kernels::MappedPages = incog_kernels::MappedPages;
+
 /// The module `incog._incog`.
 #[pyo3::pymodule]
 mod _incog {
     #[pymodule_export]
     use crate::ask::{
-        check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml,
+        Described, check, check_file, compare, describe, explain, frontier, names, propose, search, to_toml,
     };
     #[pymodule_export]
     use crate::frame::{Stream, addresses};

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::failure::raised;
 use crate::frame::{Frame, NotANumber, Stream};
-use crate::job::{Question, parsed};
+use crate::job::{Question, placed};
 use crate::run::{run, run_outside};
 
 /// A release, verified.
@@ -59,6 +59,17 @@ impl Release {
     /// The rows.
     fn stream(&self, py: Python<'_>) -> PyResult<Stream> {
         self.ask(py, |release| Ok(Stream::new(release.to_record_batches()?)))
+    }
+
+    /// The rows of each table of a database, with its name; the persons first.
+    fn streams(&self, py: Python<'_>) -> PyResult<Vec<(String, Stream)>> {
+        self.ask(py, |release| {
+            let tables = release.tables();
+            let stream = |table: &incog::ReleasedTable<'_>| {
+                Ok((table.name().to_owned(), Stream::new(table.to_record_batches()?)))
+            };
+            tables.iter().map(stream).collect()
+        })
     }
 
     /// What there is to say of it, as JSON and as text.
@@ -207,23 +218,26 @@ pub(crate) fn publish(
     })
 }
 
-/// The release of a database whose tables are frames, written to a folder.
+/// The release of a database whose tables are frames or files. Relative paths of the job start in the folder.
 #[pyfunction]
 pub(crate) fn database(
     py: Python<'_>,
     job: String,
+    folder: Option<PathBuf>,
     frames: Vec<(String, Bound<'_, PyAny>)>,
     nan_is_missing: bool,
     callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Published> {
+) -> PyResult<Release> {
     let not_a_number = if nan_is_missing { NotANumber::Missing } else { NotANumber::Refuse };
     let frames = frames.into_iter().map(|(name, frame)| Ok((name, Frame::new(&frame, not_a_number)?)));
     let frames: Vec<(String, Frame)> = frames.collect::<PyResult<_>>()?;
     run(py, callback, move |progress: &Arc<Progress>| {
-        let mut anonymizer = Anonymizer::from_job(parsed(&job)?).progress(progress);
-        for (name, frame) in frames {
-            anonymizer = anonymizer.table_data(&name, frame.input(progress)?);
-        }
-        Ok(Published::new(&anonymizer.publish()?))
+        Release::made(|| {
+            let mut anonymizer = Anonymizer::from_job(placed(&job, folder)?).progress(progress);
+            for (name, frame) in frames {
+                anonymizer = anonymizer.table_data(&name, frame.input(progress)?);
+            }
+            anonymizer.anonymize()
+        })
     })
 }

@@ -13,6 +13,10 @@ pub(crate) enum Holds {
     Text,
     /// A number, a date or a truth value.
     Value,
+    /// A formula that nobody has worked out: what it comes to is not in the file.
+    Formula,
+    /// A formula that comes to an empty text.
+    EmptyFormula,
 }
 
 /// Writes a cell's text behind what is there; tells what the cell holds.

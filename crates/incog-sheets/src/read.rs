@@ -9,7 +9,7 @@
 
 use std::io::{Cursor, Read, Seek};
 
-use calamine::{DataRef, Ods, Reader, Xls, Xlsx, XlsxCellReader, XlsxError, open_workbook_from_rs};
+use calamine::{Data, DataRef, Ods, Reader, Xls, Xlsx, XlsxCellReader, XlsxError, open_workbook_from_rs};
 use incog_core::decoder::undisturbed;
 use incog_core::table::{Column, Role};
 use incog_core::{Error, Result};
@@ -49,6 +49,8 @@ pub struct Sheet {
     pub has_text: Vec<bool>,
     /// The sheet's name, where there are several and nobody said which.
     pub picked: Option<String>,
+    /// How many formulas are missing values, because they come to an empty text; in `.xls` those that nobody has worked out look the same.
+    pub n_empty_formulas: u64,
 }
 
 /// The most columns and rows of a sheet that a workbook can have.
@@ -60,6 +62,9 @@ pub fn read(bytes: Vec<u8>, kind: WorkbookKind, selection: &Selection<'_>) -> Re
     let read = || match kind {
         WorkbookKind::Xlsx => read_xlsx(bytes, selection),
         WorkbookKind::Xls => {
+            if is_obfuscated(&bytes) {
+                return Err(protected());
+            }
             let book: Xls<_> = open_workbook_from_rs(Cursor::new(bytes))
                 .map_err(|error: calamine::XlsError| unreadable(&error.to_string()))?;
             read_range(book, selection)
@@ -120,12 +125,17 @@ impl Batch {
     /// Reads cells; false if there are no more.
     fn fill<R: Read + Seek>(&mut self, reader: &mut XlsxCellReader<'_, R>) -> Result<bool> {
         while self.cells.len() < Self::CELLS {
-            let Some(cell) = reader.next_cell().map_err(|error| unreadable(&error.to_string()))? else {
+            let next = reader.next_cell_with_formula_metadata();
+            let Some(cell) = next.map_err(|error| unreadable(&error.to_string()))? else {
                 return Ok(false);
             };
-            let (row, column) = cell.get_position();
-            let value = match cell.get_value() {
+            let (row, column) = cell.pos;
+            let value = match &cell.value {
                 DataRef::Float(number) => Value::Number(*number),
+                DataRef::Empty if cell.formula.is_some() => Value::Text(Holds::Formula, self.texts.len()),
+                DataRef::String(text) if text.is_empty() && cell.formula.is_some() => {
+                    Value::Text(Holds::EmptyFormula, self.texts.len())
+                }
                 value => Value::Text(cell::write(value, &mut self.texts), self.texts.len()),
             };
             self.cells.push((row, column, value));
@@ -163,7 +173,19 @@ where
 {
     let (name, picked) = sheet_of(&book.sheet_names(), selection.sheet)?;
     let range = book.worksheet_range(&name).map_err(|error| unreadable(&error.to_string()))?;
+    let formulas = book.worksheet_formula(&name).map_err(|error| unreadable(&error.to_string()))?;
     let mut table = Table::new(selection)?;
+    let (first_row, first_column) = formulas.start().unwrap_or_default();
+    for (row, column, formula) in formulas.used_cells() {
+        let at = (first_row + row as u32, first_column + column as u32);
+        if !formula.is_empty() && table.is_inside(at.0, at.1) {
+            match range.get_value(at) {
+                None | Some(Data::Empty) => return Err(not_worked_out(at.0, at.1)),
+                Some(Data::String(text)) if text.is_empty() => table.n_empty_formulas += 1,
+                Some(_) => {}
+            }
+        }
+    }
     let (first_row, first_column) = range.start().unwrap_or_default();
     let mut text = String::new();
     for (row, column, value) in range.used_cells() {
@@ -186,9 +208,50 @@ fn sheet_of(names: &[String], wanted: Option<&str>) -> Result<(String, Option<St
     }
 }
 
+/// A formula whose value the workbook does not have.
+fn not_worked_out(row: u32, column: u32) -> Error {
+    let mut letters = Vec::new();
+    let mut rest = column + 1;
+    while rest > 0 {
+        letters.push(b'A' + ((rest - 1) % 26) as u8);
+        rest = (rest - 1) / 26;
+    }
+    letters.reverse();
+    let column = String::from_utf8_lossy(&letters).into_owned();
+    Error::input(format!("the formula in cell {column}{} of the sheet has no value in the file", row + 1))
+        .with_hint("programs that write formulas do not work them out: open it in a spreadsheet program, and save it again")
+}
+
 fn protected() -> Error {
     Error::input("the workbook is protected by a password")
         .with_hint("open it and save a copy without the password")
+}
+
+/// Is it a workbook of Excel 97 to 2003 whose records are scrambled by a password? Its reader knows of other ways to encrypt.
+///
+/// The stream of records begins at a sector with a BOF of the whole workbook; behind it, but for a note that the file is to be read only,
+/// stands what says how it is encrypted.
+fn is_obfuscated(bytes: &[u8]) -> bool {
+    const SECTOR: usize = 512;
+    const BOF: [u8; 8] = [0x09, 0x08, 16, 0, 0, 6, 5, 0];
+    const WRITE_PROTECT: u16 = 0x0086;
+    const FILE_PASS: u16 = 0x002F;
+    let record = |at: usize| {
+        let start = bytes.get(at..at + 4)?;
+        let number = |from: usize| u16::from_le_bytes([start[from], start[from + 1]]);
+        Some((number(0), at + 4 + usize::from(number(2))))
+    };
+    let is_scrambled = |start: usize| {
+        let next = match record(start + 20)? {
+            (WRITE_PROTECT, end) => record(end)?,
+            next => next,
+        };
+        Some(next.0 == FILE_PASS)
+    };
+    (0..bytes.len())
+        .step_by(SECTOR)
+        .filter(|&at| bytes[at..].starts_with(&BOF))
+        .any(|at| is_scrambled(at) == Some(true))
 }
 
 /// What is wrong with a workbook, without what its reader says of cells.
@@ -215,6 +278,7 @@ struct Table<'a> {
     row: Option<u32>,
     cells: Vec<(u32, Holds, usize)>,
     texts: String,
+    n_empty_formulas: u64,
 }
 
 impl<'a> Table<'a> {
@@ -236,15 +300,27 @@ impl<'a> Table<'a> {
             row: None,
             cells: Vec::new(),
             texts: String::new(),
+            n_empty_formulas: 0,
         })
+    }
+
+    /// Does the cell count?
+    fn is_inside(&self, row: u32, column: u32) -> bool {
+        row >= self.first.0 && row <= self.last.0 && column >= self.first.1 && column <= self.last.1
     }
 
     /// Takes a cell; rows come in order.
     fn take(&mut self, row: u32, column: u32, holds: Holds, text: &str) -> Result<()> {
-        let is_inside =
-            row >= self.first.0 && row <= self.last.0 && column >= self.first.1 && column <= self.last.1;
-        if holds == Holds::Nothing || !is_inside {
+        if holds == Holds::Nothing || !self.is_inside(row, column) {
             return Ok(());
+        }
+        match holds {
+            Holds::Formula => return Err(not_worked_out(row, column)),
+            Holds::EmptyFormula => {
+                self.n_empty_formulas += 1;
+                return Ok(());
+            }
+            Holds::Nothing | Holds::Text | Holds::Value => {}
         }
         if self.row != Some(row) {
             self.end_row()?;
@@ -343,7 +419,12 @@ impl<'a> Table<'a> {
         if self.columns.is_empty() {
             return Err(Error::input("the sheet has no filled cells where the table should be"));
         }
-        Ok(Sheet { columns: self.columns, has_text: self.has_text, picked })
+        Ok(Sheet {
+            columns: self.columns,
+            has_text: self.has_text,
+            picked,
+            n_empty_formulas: self.n_empty_formulas,
+        })
     }
 }
 

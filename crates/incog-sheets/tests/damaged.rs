@@ -64,3 +64,22 @@ fn damaged_sheets_are_refused_in_silence() {
     }
     assert_eq!(PRINTED.load(Relaxed), 0, "the words of a reader may come from the file");
 }
+
+/// Workbooks of Excel 97 to 2003 with a weak password have records that are scrambled, and read like others.
+#[test]
+fn scrambled_records_are_called_a_password() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/messy/files/old.xls");
+    let mut book = std::fs::read(path).unwrap();
+    let columns = |bytes: Vec<u8>| {
+        read(bytes, WorkbookKind::Xls, &Selection::default()).map(|sheet| sheet.columns.len())
+    };
+    assert_eq!(columns(book.clone()).unwrap(), 10);
+    // Behind the first record of the workbook: one that says how it is scrambled, here by exclusive or.
+    let start =
+        (0..book.len()).step_by(512).find(|&at| book[at..].starts_with(&[9, 8, 16, 0, 0, 6, 5, 0])).unwrap();
+    book[start + 20] = 0x2F;
+    book[start + 21] = 0;
+    book[start + 24..start + 26].fill(0);
+    let said = columns(book).unwrap_err().to_string();
+    assert!(said.contains("protected by a password"), "{said}");
+}

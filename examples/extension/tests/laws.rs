@@ -1,7 +1,7 @@
 //! The models, the metric and the algorithm of this crate against their definitions, in every search.
 
 use incog::unstable::engine::algorithm::{
-    self, Aim, Answer, Family, Limits, MARKINGS, MondrianOptions, Search, Settings, TopDownOptions,
+    self, Aim, Answer, Family, Limits, MARKINGS, MondrianOptions, Quality, Search, Settings, TopDownOptions,
     Traversal, best_first, mondrian, optimum, top_down,
 };
 use incog::unstable::engine::frequency::Rows;
@@ -220,25 +220,30 @@ proptest! {
             prop_assert_eq!(score.is_some(), scores[0].is_some());
             prop_assert!(score.zip(scores[0]).is_none_or(|(a, b)| is_close(a, b)), "{:?} {:?}", score, scores[0]);
         }
-        // A level for each value: an exact search finds as good an answer, and its sums are those of its release.
+        // A level for each value: an exact search finds as good an answer, and its sums are those of its release. Where there are too many
+        // recodings to try them all, `unrestricted` goes by steps, and ties may lead it elsewhere.
         for name in ["attribute-suppression", "full-subtree", "unrestricted"] {
             let entry = registry::find(algorithm::ALL, name).unwrap();
             let found = [own, other].map(|metric| {
                 let aim = Aim { costs: &costs, metric };
                 let found = algorithms::run(entry, problem, &attributes, aim, &Settings::default(), &progress).unwrap();
                 found.map(|found| match found {
-                    Answer::Node(node) => node.statistics,
-                    Answer::Recoding { recoding, .. } => match *recoding {
-                        Recoding::PerValue(values) => Statistics::of_values(problem, &attributes, &values).unwrap(),
+                    Answer::Node(node) => (node.statistics, true),
+                    Answer::Recoding { recoding, quality, .. } => match *recoding {
+                        Recoding::PerValue(values) => {
+                            (Statistics::of_values(problem, &attributes, &values).unwrap(), quality == Quality::Optimal)
+                        }
                         other => panic!("{other:?}"),
                     },
                 })
             });
-            for statistics in found.iter().flatten() {
+            for (statistics, _) in found.iter().flatten() {
                 prop_assert!(is_close(score(statistics), other.score(&costs, statistics)), "{}", name);
             }
-            let scores = found.map(|found| found.map(|statistics| score(&statistics)));
-            prop_assert!(scores[0].zip(scores[1]).is_none_or(|(a, b)| is_close(a, b)), "{}: {:?}", name, scores);
+            prop_assert_eq!(found[0].is_some(), found[1].is_some(), "{}", name);
+            if let [Some((a, true)), Some((b, true))] = &found {
+                prop_assert!(is_close(score(a), score(b)), "{}: {} {}", name, score(a), score(b));
+            }
         }
         // Groups with levels of their own: what is found by both is measured alike.
         for entry in algorithm::ALL.iter().filter(|entry| entry.item.family == Family::MultiDimension) {

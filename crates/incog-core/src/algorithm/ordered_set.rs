@@ -11,7 +11,8 @@
 //! the leaves of one label: a full-subtree recoding (Iyengar, KDD 2002). No cut at all is everything in one group, or what stands
 //! under each label at the top.
 //!
-//! 1. *Greedy*: make the cut that lowers the cost most, then the next one, until none is left that the policy allows.
+//! 1. *Greedy*: make the cut that lowers the cost most, then the next one, until none is left that the policy allows; once from no cut, and
+//!    once from a stricter recoding, if there is one ([`OrderedSetOptions::start`]).
 //! 2. *Enumeration*: every set of cuts once, as a tree. A node has a *head* (cuts made) and a *tail* (cuts that may still
 //!    be made below it); its children move one cut of the tail to the head and keep the cuts after that one.
 //! 3. *Useless cuts*: a cut that makes the policy refuse the head stays refused with more cuts made, and leaves the tail.
@@ -23,7 +24,7 @@
 //! With [`CutMethod::Genetic`] steps 2 to 5 are a genetic search ([`breed`]), for more cuts than can be enumerated.
 //!
 //! Differs from the paper: (1) any policy that is closed under merging; (2) any cost that cuts never raise, loss and
-//! discernibility here; (3) it starts from the greedy answer and not from nothing; (4) the limit is a number of nodes, or a time; (5)
+//! discernibility here; (3) it starts from the greedy answers and not from nothing; (4) the limit is a number of nodes, or a time; (5)
 //! attributes with hierarchies take part.
 //! Sound (3) because more cuts only divide groups, and if all parts of a group are admitted, so is the group; with
 //! suppression, under absorbing policies, because the records in refused groups only become more.
@@ -38,6 +39,7 @@
 //! in that of cuts at worst. Memory: some numbers a cell.
 
 mod breed;
+mod splits;
 
 use crate::algorithm::contract::Setting;
 use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family, Overlap, Task};
@@ -46,14 +48,16 @@ use crate::algorithm::mondrian::of_boxes;
 use crate::algorithm::positions::{Positions, checked_weights, least_admitted};
 use crate::algorithm::quality::{Found, Limits, Quality};
 use crate::algorithm::single::genetic::Random;
-use crate::error::{Error, Result};
+use crate::algorithm::single::{FullSubtreeOptions, full_subtree};
+use crate::error::{Error, ErrorKind, Result};
 use crate::group::Measures;
 use crate::hierarchy::Attributes;
 use crate::judge::Problem;
 use crate::privacy::{Closure, Policy};
 use crate::progress::Progress;
-use crate::recoding::{Domain, Domains, PerBox, Side};
+use crate::recoding::{Domain, Domains, PerBox, PerValue, Side};
 use crate::registry::{Entry, Status};
+use splits::Splits;
 
 /// How better cuts than the greedy ones are looked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,6 +81,9 @@ pub struct OrderedSetOptions {
     pub cost: Gain,
     /// What the loss of each attribute counts; all alike where empty.
     pub weights: Vec<f64>,
+    /// A recoding of each value by its hierarchy, such as [`full_subtree`](crate::algorithm::full_subtree)'s, to begin with: where no attribute
+    /// has an order, and no two labels are spelled alike, the answer costs no more than it.
+    pub start: Option<PerValue>,
     /// How better cuts than the greedy ones are looked for.
     pub method: CutMethod,
     /// Steps are nodes (sets of cuts) looked at after the greedy search; 1 is as good as none. Time counts after the greedy search only.
@@ -99,7 +106,7 @@ pub fn ordered_set(
     options: OrderedSetOptions,
     progress: &Progress,
 ) -> Result<Option<Found<PerBox>>> {
-    let OrderedSetOptions { domains, cost, weights, method, limits } = options;
+    let OrderedSetOptions { domains, cost, weights, start, method, limits } = options;
     if limits.max_steps == Some(0) {
         return Err(Error::input("a limit of 0 nodes leaves nothing to look at")
             .with_hint("1 gives what the greedy search finds; mondrian needs no limit"));
@@ -168,6 +175,14 @@ pub fn ordered_set(
         CutMethod::Enumerate => None,
         CutMethod::Genetic { seed } => Some(Random::new(seed)),
     };
+    if let Some(start) = start {
+        if start.n_attributes() != n_axes {
+            return Err(Error::new(ErrorKind::Internal, "a recoding is of other attributes"));
+        }
+        let cuts: Cuts =
+            axes.iter().enumerate().map(|(at, axis)| axis.cuts_of_levels(start.levels(at))).collect();
+        search.improve(cuts)?;
+    }
     // Each attribute with missing values as `*` or not. Not comes first.
     let n_ways = 1_u64 << n_tried;
     for closed in 0..n_ways {
@@ -212,56 +227,6 @@ pub fn ordered_set(
     let recoding = PerBox::new(domains.clone(), sides, of_record)?;
     let quality = if is_complete { Quality::Optimal } else { Quality::Heuristic };
     Ok(Some(Found { recoding, quality }))
-}
-
-/// What can be specialized in an attribute with a hierarchy.
-struct Splits {
-    /// The positions before which another label begins at the top.
-    tops: Vec<u32>,
-    /// For each label that has several below it, the positions before which a cut is made when it is specialized, ascending: those of
-    /// labels above it, too. Labels from the top down.
-    below: Vec<Vec<u32>>,
-}
-
-impl Splits {
-    /// Given the label of each position at each level; every label is a run of positions.
-    fn of(labels: &[Vec<u32>]) -> Self {
-        let begins = |level: usize| {
-            let labels = &labels[level];
-            (1..labels.len()).filter(|&at| labels[at] != labels[at - 1]).map(|at| at as u32).collect()
-        };
-        let height = labels.len() - 1;
-        let tops: Vec<u32> = begins(height);
-        // The label of each run at a level, with all cuts that were made above it.
-        let mut runs: Vec<(std::ops::Range<u32>, Vec<u32>)> = Vec::new();
-        let ends = tops.iter().copied().chain([labels[0].len() as u32]);
-        let mut start = 0;
-        for end in ends {
-            runs.push((start..end, tops.clone()));
-            start = end;
-        }
-        let mut below = Vec::new();
-        for level in (0..height).rev() {
-            let all: Vec<u32> = begins(level);
-            let mut finer = Vec::new();
-            for (run, above) in runs {
-                let inside: Vec<u32> =
-                    all.iter().copied().filter(|&at| run.start < at && at < run.end).collect();
-                let mut cuts = [above.as_slice(), &inside].concat();
-                cuts.sort_unstable();
-                if !inside.is_empty() {
-                    below.push(cuts.clone());
-                }
-                let mut start = run.start;
-                for end in inside.iter().copied().chain([run.end]) {
-                    finer.push((start..end, cuts.clone()));
-                    start = end;
-                }
-            }
-            runs = finer;
-        }
-        Splits { tops, below }
-    }
 }
 
 /// The best recoding so far.
@@ -325,6 +290,18 @@ impl CutSearch<'_> {
         let share = (self.nodes_left / n_ways).max(1);
         self.nodes_left = self.nodes_left.saturating_sub(share);
         breed::breed(self, random, (head, &tail), &start, share)
+    }
+
+    /// Begins with these cuts, and cuts where it gains most.
+    fn improve(&mut self, cuts: Cuts) -> Result<()> {
+        let Some(judged) = self.judge(&cuts)? else { return Ok(()) };
+        self.offer(&cuts, judged);
+        let cuts_at = |at: usize| match &self.splits[at] {
+            Some(splits) => 0..splits.below.len() as u32,
+            None => 1..self.n_positions[at],
+        };
+        let tail = (0..cuts.len()).flat_map(|at| cuts_at(at).map(move |cut| (at, cut))).collect();
+        self.greedy(cuts, tail).map(|_| ())
     }
 
     /// Cuts where it gains most, and tells where it ended.
@@ -574,7 +551,16 @@ pub(super) const ENTRY: Entry<Algorithm> = Entry {
 };
 
 fn run(task: &Task<'_>) -> Result<Option<Answer>> {
+    // Otherwise it is refused below, and nothing need be searched.
+    let is_possible =
+        task.problem.policy.closure() != Closure::None && task.problem.source.records().is_some();
+    let start = if is_possible && task.attributes.heights().iter().any(|&height| height > 1) {
+        full_subtree(task.problem, task.attributes, FullSubtreeOptions::new(task.aim), task.progress)?
+    } else {
+        None
+    };
     let options = OrderedSetOptions {
+        start: start.map(|found| found.recoding),
         domains: task.domains.clone(),
         cost: Gain::of_metric(task.metric),
         weights: task.aim.costs.weights.clone(),

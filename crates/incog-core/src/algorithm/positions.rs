@@ -23,6 +23,8 @@ pub(super) struct Axis<'a> {
     kind: AxisKind<'a>,
     /// Leaves of the whole domain, less one.
     others: f64,
+    /// The position of each label at level 0 that a value has; [`u32::MAX`] for others.
+    of_label: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -41,8 +43,8 @@ enum AxisKind<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// Positions of the labels at level 0 that values have, and for each such label its position.
-    fn new(attribute: &'a Attribute, domain: Option<&'a Domain>) -> Result<(Self, Vec<u32>)> {
+    /// Positions of the labels at level 0 that values have.
+    fn new(attribute: &'a Attribute, domain: Option<&'a Domain>) -> Result<Self> {
         let leaves = attribute.labels_at(0);
         let mut of_label = vec![u32::MAX; leaves.iter().max().map_or(0, |&most| most as usize + 1)];
         let Some(domain) = domain else {
@@ -59,7 +61,7 @@ impl<'a> Axis<'a> {
                 .map(|level| values.iter().map(|&value| attribute.labels_at(level)[value]).collect())
                 .collect();
             let others = attribute.hierarchy().n_leaves().saturating_sub(1) as f64;
-            return Ok((Axis { attribute, kind: AxisKind::Tree { labels }, others }, of_label));
+            return Ok(Axis { attribute, kind: AxisKind::Tree { labels }, others, of_label });
         };
         if domain.n_values() != leaves.len() {
             return Err(Error::new(ErrorKind::Internal, "a domain is of another column"));
@@ -88,7 +90,7 @@ impl<'a> Axis<'a> {
             .map(|&slot| (if slot == 0 { 0 } else { domain.leaves(0, slot) }, domain.leaves(0, slot + 1)))
             .collect();
         let others = domain.n_leaves().saturating_sub(1) as f64;
-        Ok((Axis { attribute, kind: AxisKind::Ordered { domain, slots, leaves }, others }, of_label))
+        Ok(Axis { attribute, kind: AxisKind::Ordered { domain, slots, leaves }, others, of_label })
     }
 
     /// How many positions there are.
@@ -113,6 +115,17 @@ impl<'a> Axis<'a> {
             AxisKind::Ordered { .. } => None,
             AxisKind::Tree { labels } => Some(labels),
         }
+    }
+
+    /// Before which positions another label begins, ascending, if each value goes to a level of its own.
+    pub(super) fn cuts_of_levels(&self, levels: &[u8]) -> Vec<u32> {
+        let mut labels = vec![None; self.n_positions() as usize];
+        for (value, (&level, &leaf)) in levels.iter().zip(self.attribute.labels_at(0)).enumerate() {
+            if let Some(label) = labels.get_mut(self.of_label[leaf as usize] as usize) {
+                *label = Some((level, self.attribute.labels_at(level)[value]));
+            }
+        }
+        (1..labels.len()).filter(|&at| labels[at - 1] != labels[at]).map(|at| at as u32).collect()
     }
 
     /// The lowest level at which two positions of a hierarchy have the same label, and all between them.
@@ -216,17 +229,17 @@ impl<'a> Positions<'a> {
         }
         let instead = "choose a full-domain algorithm such as incognito";
         let mut cells = records_for(source, name, instead)?.cells(&policy.demand())?;
-        let made: Vec<(Axis<'_>, Vec<u32>)> = attributes
+        let axes: Vec<Axis<'_>> = attributes
             .iter()
             .zip(domains)
             .map(|(attribute, domain)| Axis::new(attribute, domain.as_ref().map(Arc::as_ref)))
             .collect::<Result<_>>()?;
         for of_cell in cells.labels.chunks_exact_mut(attributes.len()) {
-            for (label, (_, of_label)) in of_cell.iter_mut().zip(&made) {
-                *label = of_label[*label as usize];
+            for (label, axis) in of_cell.iter_mut().zip(&axes) {
+                *label = axis.of_label[*label as usize];
             }
         }
-        Ok(Positions { axes: made.into_iter().map(|(axis, _)| axis).collect(), cells })
+        Ok(Positions { axes, cells })
     }
 }
 

@@ -68,35 +68,3 @@ impl Labels for Collected<'_> {
         to.copy_from_slice(&self.0.columns()[column_idx].codes()[first..first + to.len()]);
     }
 }
-
-/// Labels in another order of their rows.
-#[cfg(feature = "parquet")]
-pub(crate) struct Arranged<'a, R> {
-    pub(crate) rows: &'a R,
-    /// Which row stands where.
-    pub(crate) order: &'a [u32],
-}
-
-#[cfg(feature = "parquet")]
-impl<R: Labels> Labels for Arranged<'_, R> {
-    fn header(&self) -> Vec<&str> {
-        self.rows.header()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.order.len()
-    }
-
-    fn column(&self, column_idx: usize) -> LabelColumn<'_> {
-        let LabelColumn { labels, codes } = self.rows.column(column_idx);
-        let codes = self.order.iter().map(|&row| codes[row as usize]).collect();
-        LabelColumn { labels, codes: Cow::Owned(codes) }
-    }
-
-    fn codes_from(&self, column_idx: usize, first: usize, to: &mut [u32]) {
-        let codes = self.rows.column(column_idx).codes;
-        for (to, &row) in to.iter_mut().zip(&self.order[first..]) {
-            *to = codes[row as usize];
-        }
-    }
-}

@@ -64,14 +64,14 @@ impl DatabasePlan {
         release: &Release,
         clustering: &Clustering,
     ) -> Result<Vec<ReleasedTable<TableRelease>>> {
-        let minted = self.mint(release);
+        let minted = self.mint(release)?;
         let mut groups: Vec<Vec<&[u32]>> = vec![Vec::new(); release.tables.len()];
         for cluster in &clustering.clusters {
             self.collect(self.database.person(), cluster, &mut groups);
         }
         let of_table = |table: usize| -> Result<ReleasedTable<TableRelease>> {
             let records = &release.tables[table].records;
-            let numbers = Minted::new(groups[table].len());
+            let numbers = Minted::numbers(groups[table].len());
             let mut group_of = vec![0; records.len()];
             for (members, &number) in groups[table].iter().zip(&numbers.codes) {
                 for record in *members {

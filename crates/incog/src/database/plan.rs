@@ -18,6 +18,7 @@ use incog_core::table::{Role, Table};
 use incog_core::{Error, ErrorKind, Progress, Result};
 
 use crate::database::copies;
+use crate::database::hashed;
 use crate::file::{STANDARD, Stamps};
 use crate::job::{
     ColumnJob, CostJob, CountOrText, DatabaseJob, DiversityJob, Job, MatchingJob, PairingJob, ParentJob,
@@ -511,15 +512,7 @@ fn check_tables(job: &DatabaseJob, inputs: &Inputs, mistakes: &mut Mistakes) {
     }
     let mut is_quasi_somewhere = false;
     for (name, table) in &job.tables {
-        for (column, _) in table.columns.iter().filter(|(_, column)| column.replace.is_some()) {
-            let key = ["tables", name.as_str(), "columns", column.as_str(), "replace"];
-            let mistake = format!(
-                "table `{name}`: `replace` is for a table on its own, not for column `{column}` of a database"
-            );
-            mistakes.add(job.mistake(&key, mistake).with_hint(
-                "keys of a database get new numbers anyway, the same for a person in all tables; leave `replace` out",
-            ));
-        }
+        hashed::refuse_others(job, name, table, mistakes);
         let at = |key: &[&str]| -> Vec<String> {
             ["tables", name].iter().chain(key).map(|&key| key.to_owned()).collect()
         };

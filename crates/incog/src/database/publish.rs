@@ -14,6 +14,7 @@ use incog_verify::{Verified, verify_anatomy, verify_database};
 
 use crate::claim::labels::Collected;
 use crate::claim::not_verified;
+use crate::database::hashed;
 use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::release::TableRelease;
@@ -334,7 +335,7 @@ impl DatabasePlan {
         Ok((path, place))
     }
 
-    fn key_path(&self) -> PathBuf {
+    pub(super) fn key_path(&self) -> PathBuf {
         self.job.resolve(self.job.database.key.as_deref().unwrap_or(Path::new(KEY)))
     }
 
@@ -368,6 +369,7 @@ impl DatabasePlan {
             }
         };
         notes.extend(self.warnings());
+        notes.extend(hashed::notes(self));
         let persons = self.database.n_persons() as u64;
         ReleaseReport {
             levels: Vec::new(),

@@ -1,8 +1,9 @@
 //! What the tables of a release say, as strings: labels, values as collected, and new keys.
 //!
 //! Keys as collected tell who somebody is, and their order who came first. So every table gets new keys: the numbers from
-//! 1 up, in an order drawn from the operating system's randomness and recorded nowhere; foreign keys follow. Whoever
-//! verifies the release in this process is told which row each row was made from; the files do not tell.
+//! 1 up, in an order drawn from the operating system's randomness and recorded nowhere, or keyed hashes of the old ones where
+//! the job asks for them (`replace`); foreign keys follow. Whoever verifies the release in this process is told which row each
+//! row was made from; the files do not tell.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,6 +16,9 @@ use incog_verify::{LabelColumn, Labels};
 use rand::seq::SliceRandom;
 
 use crate::database::plan::DatabasePlan;
+use crate::job::ReplaceJob;
+use crate::plan::replace::keyed_hash;
+use crate::publish::key_file::RunKey;
 
 /// One table of a release.
 pub(crate) struct TableRelease {
@@ -38,23 +42,23 @@ enum LabelSource {
     /// Those of an attribute of the table: of all levels, one level after the other.
     Generalized(usize),
     /// New keys, or the number of a group.
-    Numbers(Arc<Numbers>),
+    New(Arc<NewLabels>),
 }
 
-/// The numbers from 1 up, as text.
-pub(super) struct Numbers {
+/// Labels that stand in no table of the data, one after the other.
+pub(super) struct NewLabels {
     text: String,
     ends: Vec<usize>,
 }
 
-impl Numbers {
-    fn up_to(n: usize) -> Arc<Self> {
-        let (mut text, mut ends) = (String::new(), Vec::with_capacity(n));
-        for number in 1..=n {
-            text.push_str(&number.to_string());
+impl NewLabels {
+    fn of(labels: impl Iterator<Item = String>) -> Arc<Self> {
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        for label in labels {
+            text.push_str(&label);
             ends.push(text.len());
         }
-        Arc::new(Numbers { text, ends })
+        Arc::new(NewLabels { text, ends })
     }
 
     fn labels(&self) -> Vec<&str> {
@@ -94,7 +98,7 @@ impl Labels for TableRelease {
                 let hierarchy = self.database.attributes(self.table)[*at].hierarchy();
                 (0..=hierarchy.height()).flat_map(|level| hierarchy.labels(level).values()).collect()
             }
-            LabelSource::Numbers(numbers) => numbers.labels(),
+            LabelSource::New(new) => new.labels(),
         };
         LabelColumn { labels, codes: Cow::Borrowed(codes) }
     }
@@ -111,34 +115,71 @@ impl PublishedCells {
     }
 }
 
-/// New keys of a table, or numbers of groups: which number each row or group has, less 1.
+/// New keys of a table, or numbers of groups, and which of them each row or group has.
 pub(super) struct Minted {
-    numbers: Arc<Numbers>,
+    labels: Arc<NewLabels>,
     pub(super) codes: Vec<u32>,
 }
 
 impl Minted {
-    pub(super) fn new(n_rows: usize) -> Self {
+    /// The numbers from 1 up, in a drawn order.
+    pub(super) fn numbers(n_rows: usize) -> Self {
         let mut codes: Vec<u32> = (0..n_rows as u32).collect();
         codes.shuffle(&mut rand::rng());
-        Minted { numbers: Numbers::up_to(n_rows), codes }
+        Minted { labels: NewLabels::of((1..=n_rows).map(|number| number.to_string())), codes }
     }
 
-    /// Cells with these of the numbers.
+    /// Keyed hashes of the old keys of these rows.
+    fn hashes(keys: &Column, records: &[u32], subkey: &[u8; 32]) -> Self {
+        let hash = |&record: &u32| keyed_hash(subkey, keys.cell(record as usize));
+        let codes = (0..records.len() as u32).collect();
+        Minted { labels: NewLabels::of(records.iter().map(hash)), codes }
+    }
+
+    /// Cells with these of the labels.
     pub(super) fn with_codes(&self, codes: Vec<u32>) -> PublishedCells {
-        PublishedCells { source: LabelSource::Numbers(Arc::clone(&self.numbers)), codes }
+        PublishedCells { source: LabelSource::New(Arc::clone(&self.labels)), codes }
     }
 }
 
 impl DatabasePlan {
     /// The tables of a release, with new keys; rows as in the data.
     pub(crate) fn tables_of(&self, release: &Release) -> Result<Vec<TableRelease>> {
-        let minted = self.mint(release);
+        let minted = self.mint(release)?;
         (0..release.tables.len()).map(|table| self.table_of(release, table, &minted)).collect()
     }
 
-    pub(super) fn mint(&self, release: &Release) -> Vec<Minted> {
-        release.tables.iter().map(|table| Minted::new(table.records.len())).collect()
+    pub(super) fn mint(&self, release: &Release) -> Result<Vec<Minted>> {
+        let key_file = self.key_of_hashes()?;
+        let relations = self.database.relations().iter().zip(&release.tables);
+        let minted =
+            relations.map(|(relation, released)| match (self.hashed_key(&relation.name), &key_file) {
+                (None, _) => Ok(Minted::numbers(released.records.len())),
+                (Some(key), Some(key_file)) => {
+                    let missing = || Error::new(ErrorKind::Internal, "a key is not in its table");
+                    let keys = relation.table.column(key).ok_or_else(missing)?;
+                    Ok(Minted::hashes(keys, &released.records, &key_file.key().of_keys(&relation.name)))
+                }
+                (Some(_), None) => Err(Error::new(ErrorKind::Internal, "a keyed hash without a key")),
+            });
+        minted.collect()
+    }
+
+    /// The key of a table, where it is released as keyed hashes.
+    pub(super) fn hashed_key(&self, table: &str) -> Option<&str> {
+        let said = &self.job.tables[table];
+        let key = said.key.as_deref()?;
+        (said.columns.get(key)?.replace == Some(ReplaceJob::KeyedHash)).then_some(key)
+    }
+
+    /// The key that keys are hashed under, if any are: read, or drawn and put on disk.
+    fn key_of_hashes(&self) -> Result<Option<RunKey>> {
+        if !self.job.tables.keys().any(|table| self.hashed_key(table).is_some()) {
+            return Ok(None);
+        }
+        let mut key = RunKey::read_or_draw(&self.key_path())?;
+        key.settle()?;
+        Ok(Some(key))
     }
 
     fn table_of(&self, release: &Release, table: usize, minted: &[Minted]) -> Result<TableRelease> {

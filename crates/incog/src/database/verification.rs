@@ -16,6 +16,7 @@ use crate::claim::labels::Collected;
 use crate::claim::requirement::required;
 use crate::claim::{hierarchies, on_columns, on_sensitive};
 use crate::database::consistency::against_release;
+use crate::database::hashed;
 use crate::database::plan::{DatabasePlan, in_table};
 use crate::database::record::{SeenTable, extension, record_of};
 use crate::database::score::Scores;
@@ -93,10 +94,11 @@ impl DatabasePlan {
         record: Option<(&Record, Option<&Key>)>,
     ) -> Result<Report> {
         let (mut report, folder) = self.verify_folder(release, delimiter)?;
+        let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
+        report.findings.extend(hashed::findings(self, &tables, record.and_then(|(_, key)| key)));
         let Some((record, key)) = record else {
             return Ok(report);
         };
-        let tables: Vec<&dyn Labels> = folder.tables.iter().map(|table| &*table.rows).collect();
         let mut found_anew = None;
         let difference = match Scores::of(self, &tables, &report) {
             Some(scores) => {

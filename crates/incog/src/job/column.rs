@@ -33,7 +33,7 @@ pub struct ColumnJob {
     /// How its dates are written, if not as in `[input]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_format: Option<String>,
-    /// For an identifier: instead of being dropped, its values are replaced by pseudonyms.
+    /// For an identifier: instead of being dropped, its values are replaced by pseudonyms. In a database for keys of tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replace: Option<ReplaceJob>,
 }

@@ -80,6 +80,7 @@ fn counts(data: &Column, holders: Holders<'_>) -> Result<Vec<u64>> {
 /// What to tell who runs the job.
 pub(super) fn note(name: &str, spec: &HierarchyJob) -> Option<String> {
     let rule = match (spec.frequent, spec.rare) {
+        (Some(1), _) => "which value is the most frequent".to_owned(),
         (Some(n), _) => format!("which {n} values are frequent"),
         (_, Some(n)) => format!("which labels have fewer than {n} rows"),
         _ => return None,

@@ -41,8 +41,8 @@ pub struct Csv {
     problem: Option<Problem>,
     has_mark: bool,
     has_decimal_comma: bool,
-    /// What was found out of the file, if it is worth a note.
-    note: Option<String>,
+    /// What was found out of the file and is worth a note.
+    notes: Vec<String>,
 }
 
 impl std::fmt::Debug for Csv {
@@ -87,7 +87,7 @@ impl Csv {
     }
 
     fn new(text: Text, name: String, dialect: &Dialect) -> Result<Self> {
-        let Text { file, delimiter, line, has_mark, note } = text;
+        let Text { file, delimiter, line, has_mark, notes } = text;
         let marking = Marking { delimiter, quote: dialect.quote, comment: dialect.comment };
         let mut splitter = Splitter::with(file, marking, Widths::Equal, line);
         let mut first = Block::default();
@@ -129,7 +129,7 @@ impl Csv {
             problem,
             has_mark,
             has_decimal_comma,
-            note,
+            notes,
         })
     }
 
@@ -148,9 +148,9 @@ impl Csv {
         self.has_mark
     }
 
-    /// What was found out of the file, if it is worth a note.
-    pub(crate) fn note(&self) -> Option<&str> {
-        self.note.as_deref()
+    /// What was found out of the file and is worth a note.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// All rows, with a role for each column. Stops when it is cancelled.
@@ -255,7 +255,7 @@ pub(crate) struct Text {
     /// The line on which it starts.
     line: u64,
     has_mark: bool,
-    note: Option<String>,
+    notes: Vec<String>,
 }
 
 impl Text {
@@ -268,6 +268,7 @@ impl Text {
     ) -> Result<Self> {
         let failed = |error: std::io::Error| unreadable(path, what, &error.to_string());
         let (mut file, note) = decoded(file, path, what, dialect)?;
+        let mut notes: Vec<String> = note.into_iter().collect();
         let has_mark = file.fill_buf().map_err(failed)?.starts_with(b"\xEF\xBB\xBF");
         if has_mark && dialect.skip_rows > 0 {
             file.consume(3);
@@ -287,8 +288,9 @@ impl Text {
         }
         // Spreadsheets say in a line of its own what separates fields.
         let said = separator_line(start);
-        if let Some((_, length)) = said {
+        if let Some((separator, length)) = said {
             file.consume(length);
+            notes.push(separator_note(path, separator, dialect.delimiter));
         }
         let start = file.fill_buf().map_err(failed)?;
         let by_name =
@@ -303,7 +305,7 @@ impl Text {
             delimiter,
             line: 1 + n_skipped + u64::from(said.is_some()),
             has_mark,
-            note,
+            notes,
         })
     }
 }
@@ -370,8 +372,17 @@ fn separator_line(start: &[u8]) -> Option<(u8, usize)> {
     let (key, rest) = text.split_at_checked(4)?;
     let (&delimiter, rest) = rest.split_first()?;
     let end = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.starts_with(b"\n")) };
-    let is_one = key.eq_ignore_ascii_case(b"sep=") && delimiter.is_ascii() && !b"\"\r\n".contains(&delimiter);
+    let is_separator = (delimiter.is_ascii_punctuation() || b" \t".contains(&delimiter)) && delimiter != b'"';
+    let is_one = key.eq_ignore_ascii_case(b"sep=") && is_separator;
     (is_one && end > 0).then(|| (delimiter, start.len() - rest.len() + end))
+}
+
+/// That a line says what separates fields, and what becomes of it.
+fn separator_note(path: &Path, separator: u8, given: Option<u8>) -> String {
+    let is_taken = given.is_none_or(|given| given == separator);
+    let separator = if separator == b'\t' { "\\t".to_owned() } else { char::from(separator).to_string() };
+    let taken = if is_taken { "it is no row" } else { "`delimiter` says another, which is taken" };
+    format!("note: the first line of `{}` says that `{separator}` separates fields; {taken}", path.display())
 }
 
 /// The names that somebody gives, one for each column.
@@ -478,6 +489,8 @@ mod tests {
             ("\u{FEFF}sep=\t\na", Some((b'\t', 9))),
             ("sep=;,a\n", None),
             ("sep=;", None),
+            ("sep=5\n", None),
+            ("sep=\"\n", None),
             ("sep=", None),
             ("separator\n", None),
             ("", None),

@@ -353,7 +353,7 @@ impl Reader {
                 let format = Format {
                     file,
                     has_mark: csv.has_mark(),
-                    notes: csv.note().into_iter().map(str::to_owned).collect(),
+                    notes: csv.notes().to_vec(),
                     ..Format::text(csv.delimiter())
                 };
                 csv.read_parts(columns, rows_at_a_time, progress, each)?;

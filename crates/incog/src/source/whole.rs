@@ -7,6 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use incog_core::table::Column;
+#[cfg(feature = "sheets")]
+use incog_core::words::counted;
 use incog_core::{Error, Result};
 
 use crate::file::encoding::{self, Decoded, Foreign};
@@ -140,8 +142,17 @@ fn read_sheet(bytes: Vec<u8>, path: &Path, format: FileFormat, dialect: &Dialect
             path.display()
         )
     });
+    let empty = (sheet.n_empty_formulas > 0).then(|| {
+        let or = if kind == WorkbookKind::Xls { " or have not been worked out" } else { "" };
+        let cells = counted(sheet.n_empty_formulas, "cell", "cells");
+        format!(
+            "note: `{}` has formulas that come to an empty text{or}: {cells}, missing values",
+            path.display()
+        )
+    });
     let types = sheet.has_text.iter().map(|&has_text| if has_text { CellType::Text } else { CellType::Open });
-    let format = Format { notes: picked.into_iter().collect(), ..Format::typed(format, types.collect()) };
+    let format =
+        Format { notes: picked.into_iter().chain(empty).collect(), ..Format::typed(format, types.collect()) };
     Ok(Whole::new(sheet.columns, format))
 }
 

@@ -94,6 +94,12 @@ impl Key {
         self.subkey("pseudonyms")
     }
 
+    /// The key that the keys of a table of a database are replaced under: another for each table, so that equal keys of two
+    /// tables, which have nothing to do with each other, have other hashes.
+    pub(crate) fn of_keys(&self, table: &str) -> [u8; 32] {
+        self.digest("subkey", &[b"keys", table.as_bytes()])
+    }
+
     /// A keyed digest of a table: its columns' names, their values in order of first appearance, and a digest of which stands
     /// where; of identifiers a digest of their cells, one after the other.
     pub(crate) fn digest_of(&self, table: &Table, spilled: Option<&Spilled>) -> Result<[u8; 32]> {

@@ -38,8 +38,6 @@ use incog_core::{Error, ErrorKind, Progress, Result, Stage};
 use incog_verify::{Labels, Verified};
 use sha2::{Digest, Sha256};
 
-#[cfg(feature = "parquet")]
-use crate::claim::labels::Arranged;
 use crate::file::{self, FileFormat, Packing, STANDARD};
 use crate::job::OutputOrder;
 use crate::publish::sink::hidden::HiddenFile;
@@ -108,16 +106,19 @@ pub(crate) fn to_record_batches<R: Labels>(
     let Layout::Typed { columns, .. } = Layout::new(form, format, table, released) else {
         return Err(Error::new(ErrorKind::Internal, "typed columns have no types"));
     };
-    // Categories stay categories, whether they are generalized or not.
-    let is_dictionary = |&(at, _): &(usize, bool)| {
-        at < table.columns().len() && matches!(format.type_of(at), CellType::Kept(of) if of.is_dictionary())
+    // Categories stay categories, and views views, whether they are generalized or not.
+    let layout = |&(at, _): &(usize, bool)| {
+        if at < table.columns().len()
+            && let CellType::Kept(of) = format.type_of(at)
+        {
+            of.text_layout()
+        } else {
+            incog_parquet::TextLayout::Plain
+        }
     };
-    let dictionaries: Vec<bool> = released.iter().map(is_dictionary).collect();
+    let layouts: Vec<_> = released.iter().map(layout).collect();
     let rows: &R = part.of(verified);
-    match order {
-        None => parquet::to_record_batches(rows, &columns, &dictionaries),
-        Some(order) => parquet::to_record_batches(&Arranged { rows, order }, &columns, &dictionaries),
-    }
+    parquet::to_record_batches(rows, order, &columns, &layouts)
 }
 
 fn write_labels(

@@ -1,7 +1,7 @@
 //! A release as Parquet, as Arrow IPC or as record batches: columns that are as collected have a type, the others are text.
 
 use incog_core::{Progress, Result};
-use incog_parquet::{ColumnType, IpcWriter, RecordBatch, Released, Writer, to_batches};
+use incog_parquet::{ColumnType, IpcWriter, RecordBatch, Released, TextLayout, Writer, to_batches};
 use incog_verify::Labels;
 use rayon::prelude::*;
 
@@ -42,21 +42,25 @@ pub(super) fn write_ipc(
     writer.finish()
 }
 
-/// A release as record batches, rows as they come; of each column, whether it is a dictionary.
+/// A release as record batches, in an order of its rows unless they are to come as they are; of each column, how its texts are laid out.
 pub(super) fn to_record_batches(
     release: &dyn Labels,
+    order: Option<&[u32]>,
     wanted: &[Wanted],
-    dictionaries: &[bool],
+    layouts: &[TextLayout],
 ) -> Result<Vec<RecordBatch>> {
     let columns = TypedColumn::all(release, wanted, FileFormat::Arrow)?;
     let types = types(&columns);
     let codes = |at: usize| {
         let mut codes = vec![0; release.n_rows()];
         release.codes_from(at, 0, &mut codes);
-        codes
+        match order {
+            None => codes,
+            Some(order) => order.iter().map(|&row| codes[row as usize]).collect(),
+        }
     };
     let codes: Vec<Vec<u32>> = (0..columns.len()).into_par_iter().map(codes).collect();
-    to_batches(&released(&columns, &types), &codes, dictionaries)
+    to_batches(&released(&columns, &types), &codes, layouts)
 }
 
 /// The types of columns that did not come with one; text has none here.
