@@ -233,7 +233,7 @@ fn every_model_keeps_every_policy_or_says_that_it_cannot() {
         "delta-disclosure:sensitive=ill,delta=1.5",
         "beta-likeness:sensitive=ill,beta=2",
     ];
-    let n_models = 13;
+    let n_models = 14;
     for policy in policies {
         for budget in ["0", "10%"] {
             for unit in [None, Some("name")] {

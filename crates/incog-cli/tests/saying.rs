@@ -504,7 +504,7 @@ fn who_ends_a_comparison_keeps_the_rows_that_came() {
     let folder = tempfile::tempdir().unwrap();
     large(folder.path());
     let mut child = Command::new(env!("CARGO_BIN_EXE_incog"))
-        .args(["compare", "job.toml", "--models", "datafly,cell-generalization,unrestricted-multi"])
+        .args(["compare", "job.toml", "--models", "datafly,unrestricted,full-subtree"])
         .current_dir(folder.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -524,7 +524,7 @@ fn who_ends_a_comparison_keeps_the_rows_that_came() {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{lines:?}{rest}");
     assert!(
-        lines[0].starts_with("5-anonymity, 20000 rows") && !rest.contains("unrestricted-multi"),
+        lines[0].starts_with("5-anonymity, 20000 rows") && !rest.contains("full-subtree"),
         "{lines:?}{rest}"
     );
 }

@@ -730,7 +730,7 @@ fn what_needs_the_records_says_so_and_what_to_do() {
         is_refused(entry.name, (entry.item.run)(&task).map(|_| ()).unwrap_err());
         n_refused += 1;
     }
-    assert_eq!(n_refused, 7);
+    assert_eq!(n_refused, 8);
     let bitmap = judge::ALL.iter().find(|entry| entry.name == "bitmap").unwrap().item;
     let search = Search { judge: bitmap, ..Search::incognito() };
     is_refused("`bitmap`", search.run(problem, &progress).unwrap_err());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{Fraction, Hierarchy, StringTable, check};
+use crate::{BoxesClaim, Fraction, Hierarchy, OverlapClaim, StringTable, check};
 
 /// A small generator: tests need variety, not quality.
 struct Draw(u64);
@@ -287,7 +287,7 @@ fn another_order_is_no_order_of_the_input() {
 }
 
 #[test]
-fn persons_and_local_recoding_are_not_for_here() {
+fn persons_and_boxes_are_not_for_here() {
     let case = Case::draw(&mut Draw(5), 1, false);
     let (input, release) = (case.table(&case.input), case.table(&case.release));
     let claims = |unit: Option<&str>, recoding| Claims {
@@ -305,5 +305,6 @@ fn persons_and_local_recoding_are_not_for_here() {
         }),
     };
     assert!(!check_in_order(&release, &claims(Some("note"), RecodingClaim::FullDomain)).holds());
-    assert!(!check_in_order(&release, &claims(None, RecodingClaim::Local)).holds());
+    let boxes = BoxesClaim { orders: vec![None], overlap: OverlapClaim::Allowed };
+    assert!(!check_in_order(&release, &claims(None, RecodingClaim::Boxes(boxes))).holds());
 }

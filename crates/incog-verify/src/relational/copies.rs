@@ -113,13 +113,14 @@ pub(super) fn check(
     let keys: Vec<Option<TableKeys<'_>>> = keys.iter().map(|key| key.as_ref().map(TableKeys::new)).collect();
     let mut found = Vec::new();
     for column in released {
-        let copied = (0..keys.len()).find_map(|of| {
-            let keys = keys[of].as_ref()?;
-            let rows = rows_above(column.table, of, shape, forest);
-            let n_keys = n_copied(column, rows.as_deref(), keys);
-            n_keys.or_else(|| n_disguised(column, rows.as_deref(), keys)).map(|n_keys| (of, n_keys))
-        });
-        if let Some((of, n_rows)) = copied {
+        let first = |holding: fn(&Released<'_>, Option<&[u32]>, &TableKeys<'_>) -> Option<usize>| {
+            (0..keys.len()).find_map(|of| {
+                let rows = rows_above(column.table, of, shape, forest);
+                holding(column, rows.as_deref(), keys[of].as_ref()?).map(|n_keys| (of, n_keys))
+            })
+        };
+        // Keys as they are tell of which table they are; in disguise the keys of two tables may look alike.
+        if let Some((of, n_rows)) = first(n_copied).or_else(|| first(n_disguised)) {
             found.push(format!(
                 "column {} of {} holds keys of {} in {n_rows} of {} rows: it is an identifier",
                 column.name,

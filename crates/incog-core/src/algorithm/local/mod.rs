@@ -9,7 +9,8 @@
 //!    rows out costs nothing, but at least a share of the rows must stay; the same for the rows that it leaves out, until none
 //!    are left.
 //! 2. Within each group of a round, greedy clusters (the module `clusters`): groups of 2k rows and more come apart.
-//!    Small tables start from clusters of the whole table, too, and the better answer counts.
+//!    Small tables start from clusters of the whole table and of the [unrestricted](super::unrestricted_multi()) answer, too, and the best answer
+//!    counts.
 //! 3. *Passes* ([`polish`]): every row is offered to groups nearby, and goes where the whole loses least, if the group that it
 //!    leaves can do without it, or gets another row for it; a group whose rows lose less elsewhere is dissolved; a group that
 //!    can be cut is cut; two small groups are divided anew.
@@ -38,6 +39,7 @@ use crate::algorithm::contract::{Algorithm, Answer, Claimed, ColumnNeeds, Family
 use crate::algorithm::full_subgraph::best_node;
 use crate::algorithm::groups::RowGroups;
 use crate::algorithm::quality::{Found, Limits, Quality};
+use crate::algorithm::unrestricted_multi::regions;
 use crate::algorithm::vectors::{Ground, Ladder, check, check_limit};
 use crate::error::Result;
 use crate::hierarchy::Attributes;
@@ -55,7 +57,7 @@ const NAME: &str = "local";
 /// How many records a cluster within the groups of a round chooses from.
 const CANDIDATES: usize = 512;
 
-/// Tables of up to this many unlike records are searched from clusters of the whole table, too.
+/// Tables of up to this many unlike records are searched from other starts than rounds, too.
 const FEW_RECORDS: usize = 4096;
 
 /// How to search.
@@ -96,12 +98,15 @@ pub fn local(
     }
     let within = clusters_within(&ground, &published, CANDIDATES, progress)?;
     let of_rounds = start.place(within, &rest)?;
-    let of_all = match ground.cells.rows.len() <= FEW_RECORDS {
-        true => clusters(&ground, CANDIDATES, progress)?,
-        false => None,
-    };
+    let mut starts = vec![of_rounds];
+    if ground.cells.rows.len() <= FEW_RECORDS {
+        starts.push(clusters(&ground, CANDIDATES, progress)?);
+        let of_values = regions(&ground, node.as_deref(), u64::MAX, progress)?;
+        let within = of_values.map(|regions| clusters_within(&ground, &regions, CANDIDATES, progress));
+        starts.push(within.transpose()?);
+    }
     let mut best: Option<RowGroups> = None;
-    for groups in [of_rounds, of_all].into_iter().flatten() {
+    for groups in starts.into_iter().flatten() {
         let polished = polish(&ground, groups, options.limits, progress)?;
         let is_better =
             |best: &RowGroups| ground.compare(&ground.sums(&polished), &ground.sums(best)).is_lt();

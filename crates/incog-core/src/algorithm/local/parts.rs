@@ -7,8 +7,8 @@ use crate::algorithm::groups::RowGroups;
 use crate::algorithm::vectors::{Ground, Measured};
 use crate::error::Result;
 
-/// In a group of more cells, nobody looks whether its labels become lower without one of them: with so many, another has the
-/// same label, most likely. They are found anew at the end.
+/// In a group of more cells than this, nobody looks whether its labels become lower without one of them: another has the same label,
+/// most likely. They are found anew at the end.
 const MANY_CELLS: usize = 256;
 
 /// All groups.
