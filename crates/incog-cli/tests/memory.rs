@@ -167,12 +167,16 @@ fn top_down_makes_the_same_of_cells() {
 /// Every record is a cell of its own.
 #[test]
 fn top_down_says_what_more_cells_need() {
-    let folder = folder();
-    folder.replace(
-        "incog.toml",
-        "[columns.note]\nrole = \"other\"",
-        "[columns.note]\nrole = \"quasi-identifier\"",
-    );
+    let folder = Folder::new();
+    // Few values, and each row has others together.
+    let rows: String = (0..N_ROWS).map(|n| format!("{},{},{}\n", n % 61, n / 61 % 61, n / 3721)).collect();
+    folder.write("data.csv", noted(&format!("a,b,c\n{rows}"), NOTE_LENGTH + 14));
+    let quasi = |name: &str| {
+        format!("{name} = {{ role = \"quasi-identifier\", hierarchy = {{ intervals = [5, 20] }} }}\n")
+    };
+    let columns = ["a", "b", "c"].map(quasi).concat() + "note = { role = \"other\" }\n";
+    let job = "[input]\npath = \"data.csv\"\n[output]\npath = \"release.csv\"\n[policy]\nk = 5\n[columns]\n";
+    folder.write("incog.toml", job.to_owned() + &columns);
     folder.refused(
         &["anonymize", "incog.toml", "--memory", LITTLE, "--algorithm", "top-down"],
         &[
@@ -182,6 +186,24 @@ fn top_down_says_what_more_cells_need() {
             "hint: allow more memory",
         ],
     );
+}
+
+/// Labels of quasi-identifiers take memory, too, wherever they are looked up.
+#[test]
+fn many_values_of_a_quasi_identifier_are_refused_with_what_they_take() {
+    let folder = folder();
+    folder.replace(
+        "incog.toml",
+        "[columns.note]\nrole = \"other\"",
+        "[columns.note]\nrole = \"quasi-identifier\"",
+    );
+    let parts = [
+        "do not fit 64 MB of memory: they take ",
+        "column `note` has most of them",
+        "hint: allow more memory",
+    ];
+    folder.refused(&["anonymize", "incog.toml", "--memory", LITTLE], &parts);
+    folder.done(&["anonymize", "incog.toml"]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Fails where so many cells, and what is made of them, do not fit.
+    /// Fails where this number of cells, and what is made of them, do not fit.
     fn check(&self, n_cells: usize) -> Result<()> {
         let layout: &KeyLayout = self.source.layout();
         // A record has the number of its cell, and then of its group, and some of both while one becomes the other.
