@@ -29,13 +29,6 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-impl Arguments {
-    /// Will anything be printed to stdout, beside a release?
-    pub(crate) fn prints(&self) -> bool {
-        self.format == Format::Json
-    }
-}
-
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     let Arguments { job, output, replay, format, check } = arguments;

@@ -117,18 +117,6 @@ fn is_job(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-impl Arguments {
-    /// Will anything be printed to stdout?
-    pub(crate) fn prints(&self) -> bool {
-        match &self.action {
-            Action::Make(Make { output: Some(path), format, .. }) => {
-                *format == Format::Json || path.as_os_str() == "-"
-            }
-            _ => true,
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let progress = show_progress()?;
     match &arguments.action {
@@ -174,8 +162,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 print(&(written(&made) + "\n"))?;
                 return Ok(ExitCode::SUCCESS);
             }
-            if path.is_none() {
-                print(&made.csv)?;
+            match path {
+                Some(_) => {}
+                None => {
+                    incog::unstable::cli::check_standard_output()?;
+                    print(&made.csv)?;
+                }
             }
             for note in &made.notes {
                 eprint_text(&format!("note: {note}"));

@@ -49,13 +49,6 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-impl Arguments {
-    /// Will anything be printed to stdout?
-    pub(crate) fn prints(&self) -> bool {
-        self.format == Format::Json || self.output.as_os_str() == "-"
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.format == Format::Json && arguments.output.as_os_str() == "-" {
         return Err(Error::input("the job and the JSON cannot both go to standard output")

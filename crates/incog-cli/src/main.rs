@@ -26,11 +26,8 @@ mod output;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
-use incog::Result;
-use incog::unstable::cli::check_standard_output;
-
 use crate::output::eprint_error;
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Columns of millions of rows are mostly memory that is touched for the first time.
 #[global_allocator]
@@ -115,18 +112,6 @@ enum Command {
     Man(shell::ManArguments),
 }
 
-impl Command {
-    /// Will it print to stdout?
-    fn prints(&self) -> bool {
-        match self {
-            Command::Init(arguments) => arguments.prints(),
-            Command::Anonymize(arguments) => arguments.prints(),
-            Command::Hierarchy(arguments) => arguments.prints(),
-            _ => true,
-        }
-    }
-}
-
 /// Hashes have a seed of their own in each process, so that nobody can prepare data for it; nothing depends on it. Tests set it to show
 /// that.
 fn fix_hash_seed() {
@@ -139,29 +124,9 @@ fn main() -> ExitCode {
     signals::outlive_file_limits();
     threads::expect_memory_to_end();
     fix_hash_seed();
-    let done = match Arguments::try_parse() {
-        Ok(arguments) => run(arguments),
-        Err(error) if error.use_stderr() => error.exit(),
-        Err(help) => output::print_help(&help).map(|()| ExitCode::SUCCESS),
-    };
-    done.unwrap_or_else(|error| {
-        for line in error.to_string().lines() {
-            eprint_error(&format!("error: {line}"));
-        }
-        if let Some(hint) = error.hint() {
-            eprint_error(&format!("\nhint: {hint}"));
-        }
-        ExitCode::from(2)
-    })
-}
-
-fn run(Arguments { command, quiet }: Arguments) -> Result<ExitCode> {
+    let Arguments { command, quiet } = Arguments::parse();
     output::be_quiet(quiet);
-    // Nothing is done for an answer that nobody can get.
-    if command.prints() {
-        check_standard_output()?;
-    }
-    match command {
+    let done = match command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Anonymize(arguments) => anonymize::run(arguments),
         Command::Search(arguments) => search::run(arguments),
@@ -174,5 +139,14 @@ fn run(Arguments { command, quiet }: Arguments) -> Result<ExitCode> {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => shell::man(&arguments, Arguments::command()),
-    }
+    };
+    done.unwrap_or_else(|error| {
+        for line in error.to_string().lines() {
+            eprint_error(&format!("error: {line}"));
+        }
+        if let Some(hint) = error.hint() {
+            eprint_error(&format!("\nhint: {hint}"));
+        }
+        ExitCode::from(2)
+    })
 }

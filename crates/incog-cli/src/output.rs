@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use console::Term;
-use incog::unstable::cli::{check_standard_output, is_seen};
+use incog::unstable::cli::is_seen;
 use incog::{Error, ErrorKind, Result};
 
 /// How a command prints what it has found.
@@ -31,21 +31,10 @@ pub(crate) fn is_quiet() -> bool {
     IS_QUIET.load(Relaxed)
 }
 
-/// Writes data to stdout. A reader that has seen enough (`| head`) is no error; that nobody can read it is one.
+/// Writes data to stdout. A reader that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<()> {
-    check_standard_output()?;
     let mut stdout = std::io::stdout().lock();
-    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
-}
-
-/// Prints what was asked for instead of a command: a help text or the version.
-pub(crate) fn print_help(text: &clap::Error) -> Result<()> {
-    check_standard_output()?;
-    written(text.print())
-}
-
-fn written(result: std::io::Result<()>) -> Result<()> {
-    match result {
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Io, format!("cannot write to standard output: {error}")))
         }

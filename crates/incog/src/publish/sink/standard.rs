@@ -22,6 +22,6 @@ pub(super) fn output() -> Result<File> {
     match output.map_err(|error| write_failed(STANDARD.as_ref(), &error))? {
         StandardOutput::Open(file) => Ok(file),
         StandardOutput::Lost => Err(cannot_write(STANDARD.as_ref(), "standard output is closed")
-            .with_hint("redirect it to a file or a pipe, to /dev/null if nobody is to read it")),
+            .with_hint("redirect it to a file or a pipe, or name a file with --output")),
     }
 }
