@@ -317,6 +317,24 @@ fn a_standard_output_that_is_closed_is_an_error() {
 }
 
 #[cfg(target_os = "linux")]
+/// Scripts open it for reading and writing, as the runtime of a program does that is started without an output: commands whose answer
+/// is no release cannot tell, and go on.
+#[test]
+fn an_answer_may_go_to_the_null_device_of_a_script() {
+    let folder = Folder::new();
+    for arguments in [&["list"][..], &["search", "incog.toml"], &["anonymize", "incog.toml"]] {
+        let null = File::options().read(true).write(true).open("/dev/null").unwrap();
+        let status = Command::new(env!("CARGO_BIN_EXE_incog"))
+            .args(arguments)
+            .current_dir(folder.path(""))
+            .stdout(null)
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(0), "{arguments:?}");
+    }
+}
+
 mod changing {
     use std::fs::File;
     use std::io::Write;
