@@ -316,7 +316,6 @@ fn a_standard_output_that_is_closed_is_an_error() {
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
-#[cfg(target_os = "linux")]
 /// Scripts open it for reading and writing, as the runtime of a program does that is started without an output: commands whose answer
 /// is no release cannot tell, and go on.
 #[test]
@@ -335,6 +334,7 @@ fn an_answer_may_go_to_the_null_device_of_a_script() {
     }
 }
 
+#[cfg(target_os = "linux")]
 mod changing {
     use std::fs::File;
     use std::io::Write;

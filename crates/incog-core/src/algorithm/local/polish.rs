@@ -160,10 +160,22 @@ impl Passes<'_, '_> {
             if !self.parts.cells(group).contains(&(cell, n)) || self.parts.cost(group) <= ROUNDING {
                 continue;
             }
-            self.rank(cell, group, n, self.parts.all_cost(group));
-            match self.parts.spare(group, cell, n)? {
-                0 => self.swap(cell, n, group)?,
-                spare => self.relocate_cell(cell, spare, spare == n, group)?,
+            let spare = self.parts.spare(group, cell, n)?;
+            let without = self.parts.cost_without(group, cell, None);
+            let (cost, rows) = (self.parts.cost(group), self.parts.rows(group) as f64);
+            if spare == 0 {
+                // What the group saves at most, if what comes is like the others.
+                if without.is_some_and(|without| (cost - without) * rows > ROUNDING) {
+                    self.rank(cell, group, n, cost * rows);
+                    self.swap(cell, n, group)?;
+                }
+                continue;
+            }
+            let after = if spare == n { without.unwrap_or(0.0) } else { cost };
+            let saved = cost * rows - after * (rows - f64::from(spare));
+            if saved > ROUNDING {
+                self.rank(cell, group, spare, saved - ROUNDING);
+                self.relocate_cell(cell, spare, group)?;
             }
         }
         Ok(())
@@ -185,23 +197,12 @@ impl Passes<'_, '_> {
         self.ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
 
-    /// Moves rows of a cell to the best of the ranked groups, if that gains.
-    fn relocate_cell(&mut self, cell: u32, n: u32, is_all: bool, group: u32) -> Result<()> {
-        let parts = &mut self.parts;
-        let rows = parts.rows(group) - u64::from(n);
-        let cost =
-            if is_all { parts.cost_without(group, cell, None).unwrap_or(0.0) } else { parts.cost(group) };
-        let saved = parts.all_cost(group) - cost * rows as f64;
+    /// Moves rows of a cell to the best of the ranked groups that the policy admits with them.
+    fn relocate_cell(&mut self, cell: u32, n: u32, group: u32) -> Result<()> {
         for &(_, other) in &self.ranked {
-            let others = parts.rows(other) as f64;
-            let Some(cost) = parts.cost_with(other, cell, f64::INFINITY) else { continue };
-            let added = cost * (others + f64::from(n)) - parts.all_cost(other);
-            if added >= saved - ROUNDING {
-                continue;
-            }
-            if parts.admits_with(other, cell, n)? {
-                parts.transfer(cell, n, group, other);
-                return Ok(());
+            if self.parts.admits_with(other, cell, n)? {
+                self.parts.transfer(cell, n, group, other);
+                break;
             }
         }
         Ok(())
@@ -211,11 +212,6 @@ impl Passes<'_, '_> {
     fn swap(&mut self, cell: u32, n: u32, group: u32) -> Result<()> {
         let parts = &self.parts;
         let rows = parts.rows(group) as f64;
-        let Some(without) = parts.cost_without(group, cell, None) else { return Ok(()) };
-        // What the group saves at most, if what comes is like the others.
-        if (parts.cost(group) - without) * rows <= ROUNDING {
-            return Ok(());
-        }
         let mut best: Option<(f64, u32, u32)> = None;
         for &(_, other) in self.ranked.iter().take(SWAPPED) {
             let others = parts.rows(other) as f64;
