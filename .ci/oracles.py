@@ -57,7 +57,7 @@ ADULT_RELEASES = [
     ("salary_class", None, 'model = "t-closeness"\nt = "0.3"'),
     ("occupation", "full-subgraph", 'model = "alpha-k"\nalpha = "0.5"'),
     ("salary_class", "cell-generalization", 'model = "distinct-l"\nl = 2'),
-    (None, "local", None),
+    ("occupation", "local", 'model = "alpha-k"\nalpha = "0.4"'),
     ("occupation", "local", 'model = "distinct-l"\nl = 3'),
 ]
 

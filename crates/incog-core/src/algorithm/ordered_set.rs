@@ -81,7 +81,7 @@ pub struct OrderedSetOptions {
     pub cost: Gain,
     /// What the loss of each attribute counts; all alike where empty.
     pub weights: Vec<f64>,
-    /// A recoding of each value by its hierarchy, such as [`full_subtree`](crate::algorithm::full_subtree)'s, to begin with: where no attribute
+    /// A recoding of each value by its hierarchy, such as [`full_subtree`](crate::algorithm::single::full_subtree)'s, to begin with: where no attribute
     /// has an order, and no two labels are spelled alike, the answer costs no more than it.
     pub start: Option<PerValue>,
     /// How better cuts than the greedy ones are looked for.

@@ -92,12 +92,12 @@ pub fn local(
     let start = Start { ground: &ground, problem, attributes, share, progress };
     let (published, rest) = rounds(&start)?;
     if !options.polish {
-        let found = start.place(start.whole(&published), &rest)?;
+        let found = start.place(&start.whole(&published), &rest)?;
         let found = found.map(|groups| ground.recoding(&groups)).transpose()?;
         return Ok(found.map(|recoding| Found { recoding, quality: Quality::Heuristic }));
     }
     let within = clusters_within(&ground, &published, CANDIDATES, progress)?;
-    let of_rounds = start.place(within, &rest)?;
+    let of_rounds = start.place(&within, &rest)?;
     let mut starts = vec![of_rounds];
     if ground.cells.rows.len() <= FEW_RECORDS {
         starts.push(clusters(&ground, CANDIDATES, progress)?);

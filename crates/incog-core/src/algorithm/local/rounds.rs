@@ -118,7 +118,7 @@ impl Start<'_, '_> {
     }
 
     /// Groups with what they leave put into the nearest of them. `None` if there is no place for it.
-    pub(super) fn place(&self, groups: RowGroups, rest: &[u32]) -> Result<Option<RowGroups>> {
+    pub(super) fn place(&self, groups: &RowGroups, rest: &[u32]) -> Result<Option<RowGroups>> {
         let ground = self.ground;
         // Only rows with a label in common can be merged.
         let top = ground.top();
