@@ -4,10 +4,9 @@
 //! every group has the lowest labels that its records have in common, and the release is never worse by the metric than the
 //! best full-domain generalization, where that can be searched.
 //!
-//! 1. *Rounds* ([`rounds`]), as ARX makes local recodings (Prasser, Kohlmayer, Kuhn: A generic method for assessing the quality
-//!    of de-identified health data, 2016, and ARX's `optimizeIterative`): the best full-domain generalization where leaving
-//!    rows out costs nothing, but at least a share of the rows must stay; the same for the rows that it leaves out, until none
-//!    are left.
+//! 1. *Rounds* ([`rounds`]), as ARX makes local recodings (Prasser, Eicher, Spengler, Bild, Kuhn: Flexible data anonymization
+//!    using ARX, Software: Practice and Experience 2020): the best full-domain generalization where leaving rows out costs
+//!    nothing, but at least a share of the rows must stay; the same for the rows that it leaves out, until none are left.
 //! 2. Within each group of a round, greedy clusters (the module `clusters`): groups of 2k rows and more come apart.
 //!    Small tables start from clusters of the whole table and of the [unrestricted](super::unrestricted_multi()) answer, too, and the best answer
 //!    counts.
